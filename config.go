@@ -1,0 +1,120 @@
+package rag
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Config holds the choices of an engine as data; rag.yaml has the same keys (package config reads it). The zero
+// value of each field means its default; [DefaultConfig] spells the defaults out.
+type Config struct {
+	Collection  string                     `json:"collection"`   // collection used where a call names none
+	Catalog     ProviderConfig             `json:"catalog"`      // system of record
+	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used
+	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
+	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context
+	Embedder    ProviderConfig             `json:"embedder"`     // text to vector; provider "none": sparse only
+	VectorStore ProviderConfig             `json:"vector_store"` // dense index
+	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
+	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
+	Rerank      ProviderConfig             `json:"rerank"`       // provider "none": no reranking
+	Retrieval   RetrievalConfig            `json:"retrieval"`
+	Ingest      IngestConfig               `json:"ingest"`
+	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
+}
+
+// None as a provider name leaves a slot empty: the embedder (sparse search only), the reranker, the trace sink.
+const None = "none"
+
+// ProviderConfig names a provider and carries its settings. In JSON and YAML both stand in one object:
+// {"provider": "bm25", "k1": 1.2}.
+type ProviderConfig struct {
+	Provider string          // registered name
+	Settings json.RawMessage // object of the other keys; nil: all defaults
+}
+
+// MarshalJSON writes provider and settings as one object.
+func (p ProviderConfig) MarshalJSON() ([]byte, error) {
+	all := map[string]json.RawMessage{}
+	if len(p.Settings) > 0 {
+		if err := json.Unmarshal(p.Settings, &all); err != nil {
+			return nil, err
+		}
+	}
+	name, err := json.Marshal(p.Provider)
+	if err != nil {
+		return nil, err
+	}
+	all["provider"] = name
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads an object with "provider" and settings, or just the provider's name as a string.
+func (p *ProviderConfig) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &p.Provider); err == nil {
+		p.Settings = nil
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return fmt.Errorf("a provider is a name or an object with the key provider: %w", ErrInvalid)
+	}
+	if raw, ok := all["provider"]; ok {
+		if err := json.Unmarshal(raw, &p.Provider); err != nil {
+			return fmt.Errorf("provider: %v: %w", err, ErrInvalid)
+		}
+		delete(all, "provider")
+	}
+	p.Settings = nil
+	if len(all) > 0 {
+		settings, err := json.Marshal(all)
+		if err != nil {
+			return err
+		}
+		p.Settings = settings
+	}
+	return nil
+}
+
+// RetrievalConfig sets the sizes of the search pipeline.
+type RetrievalConfig struct {
+	TopK         int     `json:"top_k"`             // hits returned; default 10
+	DenseTopK    int     `json:"dense_top_k"`       // candidates of the dense lane; default 100
+	SparseTopK   int     `json:"sparse_top_k"`      // candidates of the sparse lane; default 100
+	FusionTopK   int     `json:"fusion_top_k"`      // candidates kept after fusion; default 50
+	EnableDense  *bool   `json:"enable_dense"`      // default true
+	EnableSparse *bool   `json:"enable_sparse"`     // default true
+	DenseWeight  float64 `json:"dense_weight"`      // lane weight in fusion; default 1
+	SparseWeight float64 `json:"sparse_weight"`     // lane weight in fusion; default 1
+	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; default 20
+	RerankMS     int     `json:"rerank_timeout_ms"` // longest the reranker may take; default 2000
+}
+
+// IngestConfig bounds an ingest.
+type IngestConfig struct {
+	Workers        int   `json:"workers"`          // sources read at once; default GOMAXPROCS
+	MaxSourceBytes int64 `json:"max_source_bytes"` // a larger source is refused; default 64 MiB
+}
+
+// DefaultConfig returns the configuration of an engine opened without options.
+func DefaultConfig() Config {
+	yes := true
+	return Config{
+		Collection:  "default",
+		Catalog:     ProviderConfig{Provider: "bolt"},
+		Splitter:    ProviderConfig{Provider: "recursive"},
+		Transforms:  []ProviderConfig{{Provider: "context"}},
+		Embedder:    ProviderConfig{Provider: "local"},
+		VectorStore: ProviderConfig{Provider: "flat"},
+		SparseIndex: ProviderConfig{Provider: "bm25"},
+		Fusion:      ProviderConfig{Provider: "rrf"},
+		Rerank:      ProviderConfig{Provider: None},
+		Retrieval: RetrievalConfig{
+			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
+			EnableDense: &yes, EnableSparse: &yes, DenseWeight: 1, SparseWeight: 1,
+			RerankTopN: 20, RerankMS: 2000,
+		},
+		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},
+		Trace:  ProviderConfig{Provider: "jsonl"},
+	}
+}

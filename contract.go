@@ -1,0 +1,281 @@
+package rag
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Every provider is safe for concurrent use unless it says otherwise. A slice passed in is the caller's again
+// when the call returns; a slice returned is the caller's. Providers that hold resources implement io.Closer.
+
+// Loader reads one kind of source.
+type Loader interface {
+	// Load parses src and yields its documents in order. It opens src when iteration begins and closes it before
+	// iteration ends, also when the caller breaks. An error comes with a zero Document and ends the sequence:
+	// ErrUnsupported if the bytes are not in its format, ErrInvalid if they are but cannot be read.
+	Load(ctx context.Context, src Source) iter.Seq2[Document, error]
+}
+
+// Formatter is implemented by loaders that the engine can choose by type. A loader without it is only used
+// for sources whose MediaType is its registered name.
+type Formatter interface {
+	Formats() []Format
+}
+
+// Format tells how a loader's sources are recognised. The engine asks in this order: the declared media type,
+// content (Match, unless Weak), the file name's extension, content again (Weak Match).
+type Format struct {
+	Name       string                 // "pdf", "markdown"
+	Extensions []string               // with dot, lower case: ".md"
+	MediaTypes []string               // "text/markdown"
+	Match      func(head []byte) bool // looks at up to SniffLen first bytes; nil: content tells nothing
+	Weak       bool                   // Match also fits other formats: an extension goes before it
+}
+
+// SniffLen is the number of first bytes of a source that Format.Match is given at most.
+const SniffLen = 4096
+
+// Splitter cuts a document into chunks.
+type Splitter interface {
+	// Split returns chunks in document order with Text, Start, End, Page, Headings set; the engine sets the rest.
+	Split(ctx context.Context, doc Document) ([]Chunk, error)
+}
+
+// Transformer improves what the indexes see of a document's chunks.
+type Transformer interface {
+	// Transform works on the chunks of one document. It may drop chunks and set Context, Captions and Meta, never Text.
+	Transform(ctx context.Context, doc Document, chunks []Chunk) ([]Chunk, error)
+}
+
+// EmbedRole says on which side of the search a text stands: some models want another prefix for each.
+type EmbedRole string
+
+// The two roles.
+const (
+	AsPassage  EmbedRole = "passage"
+	AsQuestion EmbedRole = "question"
+)
+
+// Embedder turns texts into vectors.
+type Embedder interface {
+	// Model describes the model; it never changes.
+	Model() EmbedModel
+	// Embed returns one vector per text, in order, each Dims long. Called with 1 to MaxBatch texts, none empty.
+	Embed(ctx context.Context, role EmbedRole, texts []string) ([][]float32, error)
+}
+
+// EmbedModel describes an embedding model.
+type EmbedModel struct {
+	Name           string   // "all-MiniLM-L6-v2-int8"
+	Revision       string   // changes when the weights or the way they are used change
+	Dims           int      // length of a vector
+	MaxTokens      int      // longest input in tokens, special tokens included; 0: unknown
+	MaxBatch       int      // most texts a call; 0: 64
+	QuestionPrefix string   // put before questions by the embedder itself
+	PassagePrefix  string   // put before passages by the embedder itself
+	Pooling        string   // "mean", "cls"; "" if unknown
+	Languages      []string // BCP 47 primary tags in which the vectors mean something; nil: any
+}
+
+// Fingerprint names everything that decides a vector. It stands in the header of each collection.
+func (m EmbedModel) Fingerprint() string {
+	parts := []string{m.Name, m.Revision, strconv.Itoa(m.Dims), strconv.Itoa(m.MaxTokens), m.Pooling}
+	if m.QuestionPrefix != "" || m.PassagePrefix != "" {
+		parts = append(parts, strconv.Quote(m.QuestionPrefix), strconv.Quote(m.PassagePrefix))
+	}
+	return strings.Join(parts, "/")
+}
+
+// TokenCounter is implemented by embedders that know their tokens. Splitters size chunks by it.
+type TokenCounter interface {
+	// CountTokens returns the number of tokens of text without special tokens.
+	CountTokens(text string) int
+}
+
+// VectorRecord is what a vector store is given of a chunk.
+type VectorRecord struct {
+	ID       string
+	DocID    string
+	Vector   []float32 // unit length
+	Meta     Meta      // Chunk.Fields
+	Validity Validity
+}
+
+// VectorQuery asks a vector store.
+type VectorQuery struct {
+	Vector []float32 // unit length
+	K      int       // at most K matches; 0: none
+	Filter Filter    // zero: everything
+}
+
+// Match is what an index returns.
+type Match struct {
+	ID    string
+	Score float64 // higher is better
+}
+
+// VectorStore ranks vectors by cosine.
+type VectorStore interface {
+	// Upsert is durable when it returns, and replaces records of the same ID. The first write to a collection fixes
+	// its dimension; another length is ErrDimension. A vector that is zero or not finite is ErrInvalid; then nothing
+	// of the call is written.
+	Upsert(ctx context.Context, collection string, recs []VectorRecord) error
+	// Search returns up to K matches by descending cosine, ties by ID: exactly min(K, matches of Filter), whatever its
+	// selectivity. An unknown collection gives none. A store that cannot apply the filter returns ErrUnsupported and
+	// the engine over-fetches until it has K.
+	Search(ctx context.Context, collection string, q VectorQuery) ([]Match, error)
+	// Delete removes records; absent IDs are not an error.
+	Delete(ctx context.Context, collection string, ids []string) error
+}
+
+// TextRecord is what a sparse index is given of a chunk.
+type TextRecord struct {
+	ID       string
+	DocID    string
+	Text     string // with context and captions
+	Language string // BCP 47; "" if unknown
+	Meta     Meta   // Chunk.Fields
+	Validity Validity
+}
+
+// SparseQuery asks a sparse index.
+type SparseQuery struct {
+	Text   string
+	K      int    // at most K matches; 0: none
+	Filter Filter // zero: everything
+}
+
+// SparseIndex ranks texts by their words. The rules of [VectorStore] hold: durable upserts that replace, exactly
+// min(K, matches) results (only records that share a term with the query match), ties by ID.
+type SparseIndex interface {
+	Upsert(ctx context.Context, collection string, recs []TextRecord) error
+	Search(ctx context.Context, collection string, q SparseQuery) ([]Match, error)
+	Delete(ctx context.Context, collection string, ids []string) error
+}
+
+// Optional interfaces of vector stores and sparse indexes.
+type (
+	// IDLister yields the IDs of all records of a collection; verify and repair need it.
+	IDLister interface {
+		IDs(ctx context.Context, collection string) iter.Seq2[string, error]
+	}
+	// Dropper removes a whole collection; an unknown one is not an error.
+	Dropper interface {
+		Drop(ctx context.Context, collection string) error
+	}
+	// VectorReader gives stored vectors back, in the order of ids, nil where there is none. With it, a moved or
+	// re-described passage is not embedded again.
+	VectorReader interface {
+		Vectors(ctx context.Context, collection string, ids []string) ([][]float32, error)
+	}
+)
+
+// Fingerprinter is implemented by providers whose output depends on a version or on settings. What it returns is
+// part of the pipeline fingerprint: when it changes, the sources it touches are ingested again. A provider without
+// it is known by its type.
+type Fingerprinter interface {
+	Fingerprint() string
+}
+
+// Ranking is one lane's list, best first.
+type Ranking struct {
+	Stage   string  // StageDense or StageSparse
+	Weight  float64 // lane weight of the fusion; 0 drops the list
+	Matches []Match
+}
+
+// Fuser joins the lanes' lists into one: pure and deterministic, best first, ties by ID, each ID once.
+type Fuser func(lists []Ranking) []Match
+
+// Reranker scores passages against a query.
+type Reranker interface {
+	// Rerank returns one score per text, in order. The engine sorts, cuts, keeps the deadline and records ranks,
+	// so a provider cannot lose, invent or duplicate a hit.
+	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
+}
+
+// Catalog is the system of record.
+type Catalog interface {
+	// Entry returns the ledger line of a URI, or ErrNotFound.
+	Entry(ctx context.Context, collection, uri string) (Entry, error)
+	// Document returns a stored document with its text and images, or ErrNotFound.
+	Document(ctx context.Context, collection, uri string) (Document, error)
+	// Commit applies the changes in order and atomically: all or none. The first commit makes the collection.
+	Commit(ctx context.Context, collection string, changes []Change) error
+	// Chunks returns the live chunks among ids, in the order asked; absent ones are left out.
+	Chunks(ctx context.Context, collection string, ids []string) ([]Chunk, error)
+	// Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal.
+	Scan(ctx context.Context, collection string, f Filter) iter.Seq2[Chunk, error]
+	// Entries yields the ledger by URI.
+	Entries(ctx context.Context, collection string) iter.Seq2[Entry, error]
+	// Collections lists the collections by name.
+	Collections(ctx context.Context) ([]CollectionInfo, error)
+	// Drop removes a collection; an unknown one is not an error.
+	Drop(ctx context.Context, collection string) error
+}
+
+// Entry is one document's line in the catalog.
+type Entry struct {
+	URI        string
+	DocID      string
+	Title      string
+	State      string   // as in Document
+	Digest     [32]byte // SHA-256 of the source's bytes
+	MetaDigest [32]byte // SHA-256 of the metadata given with the source
+	Pipeline   string   // fingerprint of the pipeline that read it
+	Size       int64    // bytes of the source
+	Language   string
+	Meta       Meta
+	Validity   Validity
+	Warnings   []Warning
+	Chunks     []ChunkRef // in document order
+	Images     int        // pictures in the document
+	Ingested   time.Time  // when this version was committed
+}
+
+// ChunkRef names a chunk in a ledger line and tells what the indexes hold of it.
+type ChunkRef struct {
+	ID    string
+	Input string // digest of the text that was embedded
+	Index string // digest of everything the indexes were given
+}
+
+// Change is one step of a commit; exactly one field is set.
+type Change struct {
+	Header *Header // replaces the collection's header
+	Put    *Record // the document of this URI is now this one
+	Remove string  // the document of this URI goes, with its chunks, and pictures no other document has
+}
+
+// Record is a document with its ledger line and its chunks.
+type Record struct {
+	Entry    Entry
+	Document Document
+	Chunks   []Chunk
+}
+
+// Header says by what a collection was built.
+type Header struct {
+	Embedder string    `json:"embedder"` // EmbedModel.Fingerprint
+	Dims     int       `json:"dims"`
+	Sparse   string    `json:"sparse"` // fingerprint of the sparse index: analyzer and settings
+	Created  time.Time `json:"created"`
+	Dirty    bool      `json:"dirty"` // an ingest or delete is under way, or was cut short: indexes may hold more than the catalog
+}
+
+// CollectionInfo describes a collection.
+type CollectionInfo struct {
+	Name      string
+	Header    Header
+	Documents int
+	Chunks    int
+	Updated   time.Time // newest Entry.Ingested; zero if empty
+}
+
+// TraceSink keeps traces. Record must not hold on to t after it returns.
+type TraceSink interface {
+	Record(ctx context.Context, t *Trace) error
+}

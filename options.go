@@ -1,0 +1,78 @@
+package rag
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Option changes how [Open] builds an engine.
+type Option func(*settings)
+
+// settings is what options fill in; a nil provider is made from the config.
+type settings struct {
+	config       Config
+	providers    *Providers
+	logger       *slog.Logger
+	now          func() time.Time
+	catalog      Catalog
+	loaders      []namedLoader
+	splitter     Splitter
+	transformers []Transformer
+	embedder     Embedder
+	vectors      VectorStore
+	sparse       SparseIndex
+	fuser        Fuser
+	reranker     Reranker
+	sink         TraceSink
+}
+
+type namedLoader struct {
+	name string
+	Loader
+}
+
+// WithConfig takes the choices from data; start from [DefaultConfig].
+func WithConfig(c Config) Option { return func(s *settings) { s.config = c } }
+
+// WithProviders looks names up in p instead of [Default].
+func WithProviders(p *Providers) Option { return func(s *settings) { s.providers = p } }
+
+// WithLogger gives the engine a logger; without it the engine is silent.
+func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }
+
+// WithClock replaces time.Now.
+func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
+
+// WithCatalog uses this catalog.
+func WithCatalog(c Catalog) Option { return func(s *settings) { s.catalog = c } }
+
+// WithLoader adds a loader; its formats go before those of the registered loaders.
+func WithLoader(name string, l Loader) Option {
+	return func(s *settings) { s.loaders = append(s.loaders, namedLoader{name, l}) }
+}
+
+// WithSplitter uses this splitter.
+func WithSplitter(sp Splitter) Option { return func(s *settings) { s.splitter = sp } }
+
+// WithTransformers uses these transformers, in order, instead of the configured ones.
+func WithTransformers(ts ...Transformer) Option {
+	return func(s *settings) { s.transformers = append([]Transformer{}, ts...) }
+}
+
+// WithEmbedder uses this embedder.
+func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e } }
+
+// WithVectorStore uses this vector store.
+func WithVectorStore(v VectorStore) Option { return func(s *settings) { s.vectors = v } }
+
+// WithSparseIndex uses this sparse index.
+func WithSparseIndex(x SparseIndex) Option { return func(s *settings) { s.sparse = x } }
+
+// WithFuser uses this fuser.
+func WithFuser(f Fuser) Option { return func(s *settings) { s.fuser = f } }
+
+// WithReranker switches reranking on with this reranker.
+func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r } }
+
+// WithTraceSink records traces here.
+func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }

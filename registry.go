@@ -1,0 +1,173 @@
+package rag
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Env is what the engine hands a factory.
+type Env struct {
+	Dir      string       // data directory of the engine; "" for an engine that keeps nothing on disk
+	Logger   *slog.Logger // never nil
+	Now      func() time.Time
+	Embedder Embedder     // nil while embedders, catalogs and stores are being made
+	Tokens   TokenCounter // tokens of Embedder; never nil where Embedder is set
+}
+
+// Factory makes a provider from its settings, a JSON object (nil: all defaults).
+type Factory[T any] func(ctx context.Context, env Env, settings json.RawMessage) (T, error)
+
+// Typed turns a function over a settings struct into a Factory. Unknown keys are ErrInvalid; the error lists the known ones.
+func Typed[C, T any](f func(ctx context.Context, env Env, settings C) (T, error)) Factory[T] {
+	return func(ctx context.Context, env Env, raw json.RawMessage) (T, error) {
+		var settings C
+		if err := decodeStrict(raw, &settings); err != nil {
+			var zero T
+			return zero, err
+		}
+		return f(ctx, env, settings)
+	}
+}
+
+func decodeStrict(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if err == nil {
+		return nil
+	}
+	known := jsonKeys(reflect.TypeOf(into).Elem())
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		name = strings.Trim(name, `"`)
+		return fmt.Errorf("unknown setting %q%s (known: %s): %w", name, DidYouMean(name, known), strings.Join(known, ", "), ErrInvalid)
+	}
+	return fmt.Errorf("settings: %v (known: %s): %w", err, strings.Join(known, ", "), ErrInvalid)
+}
+
+// jsonKeys returns the JSON names of a struct's fields, sorted.
+func jsonKeys(t reflect.Type) []string {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var keys []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			keys = append(keys, name)
+		}
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// Registry maps names to factories of one slot. The zero value is empty and ready.
+type Registry[T any] struct {
+	mu        sync.RWMutex
+	factories map[string]Factory[T]
+	order     []string // of registration
+}
+
+// Register adds a factory. It panics if the name is empty or taken or the factory nil.
+func (r *Registry[T]) Register(name string, f Factory[T]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name == "" || f == nil {
+		panic("rag: Register needs a name and a factory")
+	}
+	if _, taken := r.factories[name]; taken {
+		panic("rag: provider " + name + " registered twice")
+	}
+	if r.factories == nil {
+		r.factories = map[string]Factory[T]{}
+	}
+	r.factories[name] = f
+	r.order = append(r.order, name)
+}
+
+// Names returns the registered names, sorted.
+func (r *Registry[T]) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := slices.Clone(r.order)
+	sort.Strings(names)
+	return names
+}
+
+// New makes the provider of this name. An unknown name is ErrUnknownProvider; the error lists what is linked in.
+func (r *Registry[T]) New(ctx context.Context, name string, env Env, settings json.RawMessage) (T, error) {
+	r.mu.RLock()
+	f := r.factories[name]
+	r.mu.RUnlock()
+	if f == nil {
+		var zero T
+		names := r.Names()
+		if len(names) == 0 {
+			return zero, fmt.Errorf("%q: no provider of this kind is linked in: add `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
+		}
+		return zero, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
+	}
+	return f(ctx, env, settings)
+}
+
+// Providers holds one registry per slot of the engine.
+type Providers struct {
+	Loaders       Registry[Loader]
+	Splitters     Registry[Splitter]
+	Transformers  Registry[Transformer]
+	Embedders     Registry[Embedder]
+	VectorStores  Registry[VectorStore]
+	SparseIndexes Registry[SparseIndex]
+	Fusers        Registry[Fuser]
+	Rerankers     Registry[Reranker]
+	Catalogs      Registry[Catalog]
+	TraceSinks    Registry[TraceSink]
+}
+
+// Default is where rooms register in their init functions and where Open looks unless [WithProviders] says otherwise.
+var Default = &Providers{}
+
+// DidYouMean returns `, did you mean "x"?` for the nearest known name, or "" if none is near.
+func DidYouMean(name string, known []string) string {
+	best, dist := "", len(name)/3+2
+	for _, k := range known {
+		if d := editDistance(strings.ToLower(name), k); d < dist {
+			best, dist = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,239 @@
+package rag
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Source is something a [Loader] can read: a file, an object, a page.
+type Source struct {
+	URI       string    // stable identity; the same URI ingested again replaces the document
+	Name      string    // file name, for choosing a loader by extension; "" means the last element of URI
+	MediaType string    // "" means: decide from the first bytes, then the name
+	Size      int64     // bytes; -1 if unknown
+	ModTime   time.Time // zero if unknown
+	Meta      Meta      // goes into the document's Meta, over what the loader finds
+	Open      func(context.Context) (io.ReadCloser, error)
+}
+
+// BaseName returns Name, or the last element of URI.
+func (s Source) BaseName() string {
+	if s.Name != "" {
+		return s.Name
+	}
+	return path.Base(s.URI)
+}
+
+// Sources is a set of sources and the part of the URI space it is complete for.
+type Sources struct {
+	// Scope is a URI prefix: every document under it that All does not yield is gone. "" means the set says
+	// nothing about what it does not yield, so nothing is seen as moved or pruned.
+	Scope string
+	// All yields the sources in a fixed order. An error concerns the source in the pair (its URI says which) and
+	// does not end the sequence.
+	All iter.Seq2[Source, error]
+}
+
+// ErrLinkOutside is wrapped by the error of a link that leads out of the folder it lies in.
+var ErrLinkOutside = errors.New("the link leads out of the folder")
+
+// Bytes is one source held in memory.
+func Bytes(uri string, data []byte) Sources {
+	return Sources{All: func(yield func(Source, error) bool) {
+		yield(Source{URI: uri, Size: int64(len(data)), Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(data)), nil
+		}}, nil)
+	}}
+}
+
+// Path is Dir for a folder and Files for a file.
+func Path(p string) Sources {
+	if st, err := os.Stat(p); err == nil && st.IsDir() {
+		return Dir(p)
+	}
+	return Files(p)
+}
+
+// Files are single files, in the order given. Their scope is each file itself, so nothing is pruned.
+func Files(paths ...string) Sources {
+	return Sources{All: func(yield func(Source, error) bool) {
+		for _, p := range paths {
+			src, err := fileSource(p)
+			if !yield(src, err) {
+				return
+			}
+		}
+	}}
+}
+
+func fileSource(p string) (Source, error) {
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return Source{URI: p}, fmt.Errorf("resolve %s: %w", p, err)
+	}
+	src := Source{URI: FileURI(abs), Name: filepath.Base(abs), Size: -1}
+	st, err := os.Stat(abs)
+	if err != nil {
+		return src, readable(err)
+	}
+	if !st.Mode().IsRegular() {
+		return src, fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
+	}
+	src.Size, src.ModTime = st.Size(), st.ModTime()
+	src.Open = func(context.Context) (io.ReadCloser, error) { return os.Open(abs) }
+	return src, nil
+}
+
+// readable takes the machine's path out of an error, since the URI says it, and adds the kind.
+func readable(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no such file or folder: %w", ErrNotFound)
+	}
+	return err
+}
+
+// Dir is every regular file below a folder, in lexical order, except names that begin with a dot. A link is not
+// followed: one to a place inside the folder is passed over, since its target is read where it lies; one that leads
+// out of the folder, or nowhere, is an error for that URI. Files are opened through [os.Root], so a link swapped in
+// later cannot lead out either.
+func Dir(dir string) Sources {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return failing(dir, err)
+	}
+	s := Sources{Scope: strings.TrimSuffix(FileURI(abs), "/") + "/"}
+	s.All = func(yield func(Source, error) bool) {
+		root, err := os.OpenRoot(abs)
+		if err != nil {
+			yield(Source{URI: FileURI(abs)}, readable(err))
+			return
+		}
+		// Sources are opened after the walk ended, by which time root must still be open: its life ends with the
+		// last source, through the finalizer os.Root has.
+		walk(root.FS(), func(rel string) string { return FileURI(filepath.Join(abs, filepath.FromSlash(rel))) },
+			func(rel string) error { return linkError(abs, rel) }, yield)
+	}
+	return s
+}
+
+// linkError says what is wrong with a symbolic link, or returns nil for one that may be passed over.
+func linkError(root, rel string) error {
+	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(rel)))
+	if err != nil {
+		return fmt.Errorf("follow link: %w", readable(err))
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return fmt.Errorf("follow link: %w", readable(err))
+	}
+	if r, err := filepath.Rel(real, target); err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
+		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrInvalid)
+	}
+	return nil
+}
+
+// FS is every regular file of a file system, in lexical order, except names that begin with a dot. Each URI is
+// base + "/" + the file's path.
+func FS(fsys fs.FS, base string) Sources {
+	base = strings.TrimSuffix(base, "/") + "/"
+	return Sources{Scope: base, All: func(yield func(Source, error) bool) {
+		walk(fsys, func(rel string) string { return base + (&url.URL{Path: rel}).EscapedPath() },
+			func(string) error { return fmt.Errorf("links are not followed here: %w", ErrUnsupported) }, yield)
+	}}
+}
+
+func failing(uri string, err error) Sources {
+	return Sources{All: func(yield func(Source, error) bool) { yield(Source{URI: uri}, err) }}
+}
+
+// walk yields the regular files of fsys.
+func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, yield func(Source, error) bool) {
+	stop := errors.New("stop")
+	_ = fs.WalkDir(fsys, ".", func(rel string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if !yield(Source{URI: uri(rel)}, readable(err)) {
+				return stop
+			}
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case rel == ".":
+			return nil
+		case strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			if err := link(rel); err != nil && !yield(Source{URI: uri(rel)}, err) {
+				return stop
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		src := Source{URI: uri(rel), Name: path.Base(rel), Size: -1}
+		if info, err := d.Info(); err == nil {
+			src.Size, src.ModTime = info.Size(), info.ModTime()
+		}
+		src.Open = func(context.Context) (io.ReadCloser, error) {
+			f, err := fsys.Open(rel)
+			if err != nil {
+				return nil, readable(err)
+			}
+			return f, nil
+		}
+		if !yield(src, nil) {
+			return stop
+		}
+		return nil
+	})
+}
+
+// FileURI returns the file URI of an absolute path: bytes that are not printable ASCII are percent-encoded, so a
+// name with a line break or invalid UTF-8 has a URI as well.
+func FileURI(abs string) string {
+	p := filepath.ToSlash(abs)
+	if runtime.GOOS == "windows" && !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String()
+}
+
+// FilePath returns the path of a file URI; ok is false for any other URI.
+func FilePath(uri string) (p string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return "", false
+	}
+	p = u.Path
+	if runtime.GOOS == "windows" {
+		p = strings.TrimPrefix(p, "/")
+	}
+	return filepath.FromSlash(p), true
+}
+
+// oddName reports whether a file name could not be shown as it is.
+func oddName(name string) bool {
+	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
+}

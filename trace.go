@@ -1,0 +1,127 @@
+package rag
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+)
+
+// Stages. Each has one name everywhere: in spans, ranks, errors and progress.
+const (
+	// Ingest.
+	StageLoad      = "load"
+	StageSplit     = "split"
+	StageTransform = "transform"
+	StageEmbed     = "embed"
+	StageUpsert    = "upsert"
+	// Search.
+	StageQuery  = "query_processing"
+	StageDense  = "dense"
+	StageSparse = "sparse"
+	StageFusion = "fusion"
+	StageRerank = "rerank"
+	// Seen in errors and progress only.
+	StageCheck  = "check"
+	StageCommit = "commit"
+	StageClean  = "clean"
+)
+
+// Trace types.
+const (
+	TraceIngest = "ingest"
+	TraceQuery  = "query"
+)
+
+// Trace is the record of one ingest or search. Its JSON form is one line of traces.jsonl; docs/formats.md lists the fields.
+type Trace struct {
+	ID         string    `json:"trace_id"`
+	Type       string    `json:"trace_type"` // TraceIngest or TraceQuery
+	Timestamp  time.Time `json:"timestamp"`
+	Collection string    `json:"collection"`
+	UserQuery  string    `json:"user_query,omitempty"`  // query
+	Mode       string    `json:"mode,omitempty"`        // query
+	SourcePath []string  `json:"source_path,omitempty"` // ingest: scopes or URIs asked for, at most 20
+	Stages     []Span    `json:"stages"`                // five, always in pipeline order
+	TotalMS    float64   `json:"total_latency"`         // milliseconds
+	TopK       []TopHit  `json:"top_k_results,omitempty"`
+	Counts     *Counts   `json:"counts,omitempty"` // ingest
+	Notes      []Note    `json:"notes,omitempty"`
+	Error      string    `json:"error,omitempty"`
+}
+
+// TopHit is a final result in a trace.
+type TopHit struct {
+	Rank    int     `json:"rank"`
+	ChunkID string  `json:"chunk_id"`
+	URI     string  `json:"uri"`
+	Score   float64 `json:"score"`
+}
+
+// Counts are the outcomes of an ingest in its trace.
+type Counts struct {
+	Added     int `json:"added"`
+	Updated   int `json:"updated"`
+	Moved     int `json:"moved"`
+	Unchanged int `json:"unchanged"` // skipped: nothing about them changed
+	Deleted   int `json:"deleted"`
+	Failed    int `json:"failed"`
+	Chunks    int `json:"total_chunks"`
+	Images    int `json:"total_images"`
+}
+
+// Span status values. The empty status means the stage ran.
+const (
+	SpanOff     = "off"      // not configured, or not part of the mode
+	SpanLeftOut = "left_out" // could not help, and Detail says why
+	SpanFailed  = "failed"   // Error says why; the pipeline went on without it
+)
+
+// Span is one stage of a trace.
+type Span struct {
+	Stage      string         `json:"stage"`
+	Method     string         `json:"method,omitempty"` // the provider: "flat", "bm25", "rrf"
+	Status     string         `json:"status,omitempty"`
+	ElapsedMS  float64        `json:"elapsed_ms"`
+	In         int            `json:"in"`                   // candidates or items that came in
+	Out        int            `json:"out"`                  // and that went out
+	Candidates []Candidate    `json:"candidates,omitempty"` // query: what the stage ranked, best first
+	Moves      *Moves         `json:"rank_changes,omitempty"`
+	Detail     map[string]any `json:"details,omitempty"`
+	Error      string         `json:"error,omitempty"`
+}
+
+// Candidate is a chunk as one stage ranked it. Ranks are 1-based; null where the chunk was not in that list.
+type Candidate struct {
+	ChunkID    string  `json:"chunk_id"`
+	Rank       int     `json:"rank"`
+	Score      float64 `json:"score"`
+	RankBefore *int    `json:"rank_before"` // fusion: best rank over both lanes; rerank: place in the fused list
+	RankAfter  *int    `json:"rank_after"`
+	RankDelta  *int    `json:"rank_delta"` // before − after: positive moved up; null for a new chunk
+	DenseRank  *int    `json:"dense_rank,omitempty"`
+	SparseRank *int    `json:"sparse_rank,omitempty"`
+}
+
+// Moves sums up the rank changes of one stage.
+type Moves struct {
+	MovedUp   int `json:"moved_up"`
+	MovedDown int `json:"moved_down"`
+	Unchanged int `json:"unchanged"`
+	New       int `json:"new"`
+	MaxGain   int `json:"max_gain"`
+	MaxDrop   int `json:"max_drop"`
+	Dropped   int `json:"dropped"` // came in and did not go out
+}
+
+// Note says, in a result and its trace, where the pipeline did less than was asked.
+type Note struct {
+	Stage  string `json:"stage"`
+	Reason string `json:"reason"`
+}
+
+// newTraceID returns 16 random hex digits.
+func newTraceID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return hex.EncodeToString(b[:])
+}
