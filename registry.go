@@ -2,7 +2,6 @@ package rag
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -24,17 +23,17 @@ type Env struct {
 }
 
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
-type Factory[T any] func(ctx context.Context, env Env, settings json.RawMessage) (T, error)
+type Factory[T any] func(env Env, settings json.RawMessage) (T, error)
 
 // Typed turns a function over a settings struct into a Factory. Unknown keys are ErrInvalid; the error lists the known ones.
-func Typed[C, T any](f func(ctx context.Context, env Env, settings C) (T, error)) Factory[T] {
-	return func(ctx context.Context, env Env, raw json.RawMessage) (T, error) {
+func Typed[C, T any](f func(env Env, settings C) (T, error)) Factory[T] {
+	return func(env Env, raw json.RawMessage) (T, error) {
 		var settings C
 		if err := decodeStrict(raw, &settings); err != nil {
 			var zero T
 			return zero, err
 		}
-		return f(ctx, env, settings)
+		return f(env, settings)
 	}
 }
 
@@ -106,7 +105,7 @@ func (r *Registry[T]) Names() []string {
 }
 
 // New makes the provider of this name. An unknown name is ErrUnknownProvider; the error lists what is linked in.
-func (r *Registry[T]) New(ctx context.Context, name string, env Env, settings json.RawMessage) (T, error) {
+func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, error) {
 	r.mu.RLock()
 	f := r.factories[name]
 	r.mu.RUnlock()
@@ -118,7 +117,7 @@ func (r *Registry[T]) New(ctx context.Context, name string, env Env, settings js
 		}
 		return zero, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
 	}
-	return f(ctx, env, settings)
+	return f(env, settings)
 }
 
 // Providers holds one registry per slot of the engine.
