@@ -1,0 +1,233 @@
+package docscheck_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag/internal/docscheck"
+)
+
+// root is the module's directory, seen from this package.
+const root = "../.."
+
+var update = flag.Bool("update", false, "rewrite what is generated in the documentation")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if binDir != "" {
+		_ = os.RemoveAll(binDir)
+	}
+	os.Exit(code)
+}
+
+// binDir holds the program the tests built; "" if none did.
+var binDir string
+
+// ragProgram builds cmd/rag once and returns its path.
+var ragProgram = sync.OnceValues(func() (string, error) {
+	var err error
+	if binDir, err = os.MkdirTemp("", "docscheck"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(binDir, "rag")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", path, "./cmd/rag")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build cmd/rag: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// rag runs the program in dir and returns its standard output.
+func rag(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	program, err := ragProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "RAG_DIR=")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Errorf("rag %s: %v\n%s%s", strings.Join(args, " "), err, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+func TestReadmeCodeIsCompiledCode(t *testing.T) {
+	have := read(t, "README.md")
+	want, err := docscheck.RefreshCode(root, have)
+	if err != nil {
+		t.Fatalf("README.md: %v", err)
+	}
+	compareOrUpdate(t, "README.md", have, want)
+}
+
+func TestReadmeCommandsRun(t *testing.T) {
+	cmds, err := docscheck.Commands(read(t, "README.md"))
+	if err != nil {
+		t.Fatalf("README.md: %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cmds {
+		if c.Args == nil {
+			continue
+		}
+		if out := rag(t, dir, c.Args...); out == "" && !t.Failed() {
+			t.Errorf("README.md:%d: rag %s prints nothing", c.Line, strings.Join(c.Args, " "))
+		}
+	}
+}
+
+func TestCommandHelpIsDocumented(t *testing.T) {
+	want := rag(t, t.TempDir(), "help-all")
+	if t.Failed() {
+		return
+	}
+	have, err := os.ReadFile(filepath.Join(root, "docs", "cli.md"))
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	compareOrUpdate(t, "docs/cli.md", string(have), want)
+}
+
+func TestPathsInDocsExist(t *testing.T) {
+	for _, file := range markdownFiles(t) {
+		for _, dead := range docscheck.DeadPaths(root, file, read(t, file)) {
+			t.Error(dead)
+		}
+	}
+}
+
+func TestThirdPartyListsWhatIsLinked(t *testing.T) {
+	linked, err := docscheck.LinkedModules(t.Context(), root, "./cmd/rag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(linked, docscheck.ListedModules(read(t, "THIRD_PARTY.md"))); diff != "" {
+		t.Errorf("THIRD_PARTY.md lists other modules than cmd/rag links (- linked, + listed):\n%s", diff)
+	}
+}
+
+func TestMakeTargetsInDocsExist(t *testing.T) {
+	makefile := read(t, "Makefile")
+	command := regexp.MustCompile("(?m)(?:^|`)make ([a-z]+)")
+	for _, file := range markdownFiles(t) {
+		for _, m := range command.FindAllStringSubmatch(read(t, file), -1) {
+			if !strings.Contains("\n"+makefile, "\n"+m[1]+":") {
+				t.Errorf("%s: `make %s` is not in the Makefile", file, m[1])
+			}
+		}
+	}
+}
+
+// The test command a reader is told is the first thing that continuous integration runs.
+func TestCIRunsTheReadmesTestCommand(t *testing.T) {
+	const command = "go test ./..."
+	cmds := read(t, "README.md")
+	if !strings.Contains(cmds, "\n"+command+"\n") {
+		t.Errorf("README.md does not name the test command %q on a line of its own", command)
+	}
+	first := regexp.MustCompile(`(?m)^step .*$`).FindString(read(t, ".ci/run"))
+	if !strings.HasSuffix(first, " "+command) {
+		t.Errorf(".ci/run: its first step is %q, not %q", first, command)
+	}
+}
+
+func TestDecisionsAreComplete(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "docs", "adr", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range files {
+		name := filepath.Base(f)
+		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
+			t.Errorf("%s: the %d. decision begins with %s", name, i+1, want)
+		}
+		text := read(t, "docs/adr/"+name)
+		for _, part := range []string{"# ", "## Context\n", "## Decision\n", "## Rejected\n", "## Consequence\n"} {
+			if !strings.Contains("\n"+text, "\n"+part) {
+				t.Errorf("%s has no part %q", name, strings.TrimSpace(part))
+			}
+		}
+	}
+}
+
+func TestChangelogEntriesHaveTheirForm(t *testing.T) {
+	form := regexp.MustCompile(`^(added|changed|fixed|removed|security): [^\n]+\.\n\n[^\n]`)
+	files, err := filepath.Glob(filepath.Join(root, "changelog", "unreleased", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if name := "changelog/unreleased/" + filepath.Base(f); !form.MatchString(read(t, name)) {
+			t.Errorf("%s: want `kind: one sentence.`, a blank line, and why", name)
+		}
+	}
+}
+
+// compareOrUpdate reports a difference, or writes want into the file under -update.
+func compareOrUpdate(t *testing.T, file, have, want string) {
+	t.Helper()
+	if have == want {
+		return
+	}
+	if !*update {
+		t.Errorf("%s is out of date, `make docs` rewrites it (- is, + should be):\n%s", file, cmp.Diff(have, want))
+		return
+	}
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(file)), []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// markdownFiles returns the project's own Markdown files, relative to root, with slashes.
+func markdownFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || path == "examples/handbook" || path == "bin"):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(b), "\r\n", "\n")
+}
