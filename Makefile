@@ -1,0 +1,79 @@
+# What a contributor runs. `make check` is what must be green before a commit; `make ci` is everything.
+
+GO ?= go
+
+# The linter is built from source by the go command, once for each version, and kept in bin/ (not in git).
+LINT_VERSION := v2.15.0
+LINT := bin/golangci-lint-$(LINT_VERSION)/golangci-lint
+
+# How long each fuzz target runs in `make fuzz`, and how often each benchmark in `make bench`.
+FUZZTIME ?= 30s
+BENCHCOUNT ?= 6
+
+# The platforms that releases are built for besides the one at hand.
+PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
+
+.PHONY: check test race fmt vet lint arch docscheck docs update fuzz bench cross purego tidy ci
+
+check: fmt vet lint arch docscheck test
+
+test:
+	$(GO) test ./...
+
+# Data races need a C compiler; nothing else here does. Compiled code runs several times slower under the detector.
+race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+fmt:
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted, run gofmt -w: $$files"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# Import directions. Not cached: the test reads the whole module through go list, which the test cache does not see.
+arch:
+	$(GO) test -count=1 ./internal/arch
+
+# Whether the documentation is what the code says.
+docscheck:
+	$(GO) test -count=1 ./internal/docscheck
+
+# Rewrite the generated parts of the documentation: code blocks of README.md, docs/cli.md.
+docs:
+	$(GO) test -count=1 ./internal/docscheck -run 'Readme|Help' -update
+
+# Rewrite golden files and generated documentation; look at the difference before you commit it.
+update: docs
+	@for p in $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u | grep -v internal/docscheck); do \
+		$(GO) test -count=1 $$p -update || exit 1; done
+
+# Run each fuzz target for FUZZTIME; the go command takes one at a time.
+fuzz:
+	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sort | while IFS=: read -r file func; do \
+		name=$${func#func }; echo "$$name in $$(dirname $$file)"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; done
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
+
+# Programs and tests must compile for each platform without a C compiler.
+cross:
+	@for p in $(PLATFORMS); do echo $$p; export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; \
+		$(GO) build ./... && $(GO) vet ./... || exit 1; done
+
+# The encoder without its assembly: what runs on processors that it has no kernel for.
+purego:
+	$(GO) test -tags purego ./internal/encoder/...
+
+tidy:
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+ci:
+	.ci/run
