@@ -263,7 +263,8 @@ type Header struct {
 	Dims     int       `json:"dims"`
 	Sparse   string    `json:"sparse"` // fingerprint of the sparse index: analyzer and settings
 	Created  time.Time `json:"created"`
-	Dirty    bool      `json:"dirty"` // an ingest or delete is under way, or was cut short: indexes may hold more than the catalog
+	Dirty    bool      `json:"dirty"`             // an ingest or delete is under way, or was cut short: indexes may hold more than the catalog
+	Pending  []string  `json:"pending,omitempty"` // URIs whose records in the indexes may be newer than the catalog's
 }
 
 // CollectionInfo describes a collection.

@@ -104,6 +104,13 @@ func (r *Registry[T]) Names() []string {
 	return names
 }
 
+// inOrder returns the registered names in the order of registration.
+func (r *Registry[T]) inOrder() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Clone(r.order)
+}
+
 // New makes the provider of this name. An unknown name is ErrUnknownProvider; the error lists what is linked in.
 func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, error) {
 	r.mu.RLock()

@@ -1,0 +1,102 @@
+package rag
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// defaultBatch is how many texts an embedder is given at once if its model does not say.
+const defaultBatch = 64
+
+// specialTokens are those that an encoder puts around a text ([CLS], [SEP]) inside its window.
+const specialTokens = 2
+
+// embedAll embeds passages in batches sorted by length, so that no short text is padded to a long one, and calls
+// progress, unless nil, with the number done after each batch. The vectors come in the order of texts, unit length.
+func (e *Engine) embedAll(ctx context.Context, texts []string, progress func(done int)) ([][]float32, error) {
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[b]), len(texts[a])) })
+	model := e.embedder.Model()
+	size := model.MaxBatch
+	if size < 1 {
+		size = defaultBatch
+	}
+	vecs, done := make([][]float32, len(texts)), 0
+	for part := range slices.Chunk(order, size) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		batch := make([]string, len(part))
+		for i, at := range part {
+			batch[i] = texts[at]
+		}
+		got, err := e.embedder.Embed(ctx, AsPassage, batch)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkVectors(got, len(batch), model.Dims); err != nil {
+			return nil, err
+		}
+		for i, at := range part {
+			vecs[at] = got[i]
+		}
+		if done += len(batch); progress != nil {
+			progress(done)
+		}
+	}
+	return vecs, nil
+}
+
+// embedQuestion embeds one question.
+func (e *Engine) embedQuestion(ctx context.Context, text string) ([]float32, error) {
+	vecs, err := e.embedder.Embed(ctx, AsQuestion, []string{text})
+	if err != nil {
+		return nil, fmt.Errorf("embed the question: %w", err)
+	}
+	if err := checkVectors(vecs, 1, e.embedder.Model().Dims); err != nil {
+		return nil, err
+	}
+	return vecs[0], nil
+}
+
+// overlong counts the texts whose end the embedder does not see.
+func (e *Engine) overlong(texts []string) int {
+	counter, ok := e.embedder.(TokenCounter)
+	window := e.embedder.Model().MaxTokens
+	if !ok || window == 0 {
+		return 0
+	}
+	n := 0
+	for _, t := range texts {
+		// A token is at least one byte, so a text of fewer bytes fits without counting.
+		if len(t)+specialTokens > window && counter.CountTokens(t)+specialTokens > window {
+			n++
+		}
+	}
+	return n
+}
+
+// normalize scales v to unit length in place; it reports false for a vector that is zero or not finite.
+func normalize(v []float32) bool {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return false
+	}
+	if math.Abs(sum-1) < 1e-6 { // unit already, to float32's precision: leave the bits alone
+		return true
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= scale
+	}
+	return true
+}

@@ -1,0 +1,178 @@
+package rag
+
+import (
+	"context"
+	"fmt"
+)
+
+// Explanation says what became of one chunk in a search. Its JSON form is what `rag explain --json` prints.
+type Explanation struct {
+	Query      string      `json:"query"`
+	Collection string      `json:"collection"`
+	Mode       Mode        `json:"mode"`
+	ChunkID    string      `json:"chunk_id"`
+	URI        string      `json:"uri"`
+	Returned   bool        `json:"returned"` // it is among the top_k hits
+	Rank       *int        `json:"rank"`     // its final rank; null if it was not returned
+	Stages     []StageFate `json:"stages"`
+	Verdict    string      `json:"verdict"` // where it was lost and the nearest change that would have kept it
+}
+
+// StageFate is what one stage did with the chunk.
+type StageFate struct {
+	Stage  string   `json:"stage"`
+	Rank   *int     `json:"rank"` // over all chunks that match the filter; null if the stage does not see it
+	Score  *float64 `json:"score"`
+	Kept   bool     `json:"kept"`   // it went on to the next stage
+	Reason string   `json:"reason"` // why not, or why the stage was not used
+}
+
+// Explain runs the query and reports, stage by stage, what became of one chunk: its rank in each whole lane, also
+// below the lane's cut, and the place where it was lost. ErrNotFound if the chunk is not live.
+func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explanation, error) {
+	q.Explain = true
+	chunk, err := e.Chunk(ctx, q.Collection, chunkID)
+	if err != nil {
+		return nil, err
+	}
+	res, err := e.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	x := &Explanation{Query: q.Text, Collection: res.Collection, Mode: res.Mode, ChunkID: chunkID, URI: chunk.URI}
+	for i, h := range res.Hits {
+		if h.Chunk.ID == chunkID {
+			rank := i + 1
+			x.Rank, x.Returned = &rank, true
+		}
+	}
+	s := newSearch(e, q)
+	if err := s.understand(ctx); err != nil {
+		return nil, err
+	}
+	if !s.filter.Match(chunk.Fields(), chunk.Validity) {
+		x.Stages = append(x.Stages, StageFate{Stage: StageQuery, Reason: "the filter excludes it"})
+		x.Verdict = "excluded by the filter: search without it, or correct the document's metadata"
+		return x, nil
+	}
+	if err := e.explainLanes(ctx, s, x, chunkID); err != nil {
+		return nil, err
+	}
+	e.explainRest(s, x, res, chunkID)
+	return x, nil
+}
+
+// explainLanes asks each lane for its whole ranking.
+func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, chunkID string) error {
+	info, _, err := e.info(ctx, s.q.Collection)
+	if err != nil {
+		return err
+	}
+	r := e.config.Retrieval
+	all := max(1, (info.Chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
+	if err := s.lanes(ctx, all); err != nil {
+		return err
+	}
+	ranks := s.laneRanks()
+	for _, lane := range []struct {
+		stage string
+		cut   int
+	}{{StageDense, s.laneK(r.DenseTopK, 1)}, {StageSparse, s.laneK(r.SparseTopK, 1)}} {
+		fate := StageFate{Stage: lane.stage}
+		rank, seen := ranks[lane.stage][chunkID]
+		_, used := s.lists[lane.stage]
+		switch {
+		case !used:
+			fate.Reason = "not used"
+			if reason, ok := s.spans[lane.stage].Detail["reason"].(string); ok {
+				fate.Reason = reason
+			}
+		case !seen && lane.stage == StageSparse:
+			fate.Reason = "no word in common with the query"
+		case !seen:
+			fate.Reason = "the index has no record of it: run `rag verify`"
+		default:
+			fate.Rank, fate.Score, fate.Kept = &rank.Position, &rank.Score, rank.Position <= lane.cut
+			if !fate.Kept {
+				fate.Reason = fmt.Sprintf("below the lane's cut at %d", lane.cut)
+			}
+		}
+		x.Stages = append(x.Stages, fate)
+	}
+	// What fusion really saw is each list up to its cut.
+	for stage, list := range s.lists {
+		cut := s.laneK(r.DenseTopK, 1)
+		if stage == StageSparse {
+			cut = s.laneK(r.SparseTopK, 1)
+		}
+		s.lists[stage] = list[:min(len(list), cut)]
+	}
+	return nil
+}
+
+// explainRest follows the chunk through fusion and reranking and gives the verdict.
+func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID string) {
+	r := &s.Engine.config.Retrieval
+	s.fuseAll()
+	fate := StageFate{Stage: StageFusion, Reason: "in neither lane's candidates"}
+	for i, m := range s.fused {
+		if m.ID == chunkID {
+			rank := i + 1
+			fate.Rank, fate.Score, fate.Reason = &rank, &m.Score, ""
+			if fate.Kept = rank <= max(r.FusionTopK, s.q.TopK); !fate.Kept {
+				fate.Reason = fmt.Sprintf("below the cut at %d", max(r.FusionTopK, s.q.TopK))
+			}
+		}
+	}
+	x.Stages = append(x.Stages, fate)
+	rerank := StageFate{Stage: StageRerank, Reason: "off", Kept: fate.Kept}
+	for _, span := range res.Trace.Stages {
+		if span.Stage != StageRerank || span.Status == SpanOff {
+			continue
+		}
+		rerank.Kept, rerank.Reason = false, "below top_k after reranking, or not among the pairs"
+		for _, c := range span.Candidates {
+			if c.ChunkID == chunkID {
+				rerank.Rank, rerank.Score, rerank.Kept, rerank.Reason = &c.Rank, &c.Score, true, ""
+			}
+		}
+	}
+	x.Stages = append(x.Stages, rerank)
+	switch {
+	case x.Returned:
+		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)
+	case !x.Stages[0].Kept && !x.Stages[1].Kept:
+		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
+	case !fate.Kept:
+		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fate.Rank, *fate.Rank)
+	case rerank.Reason == "off":
+		x.Verdict = fmt.Sprintf("rank %d after fusion: top_k of %d would have returned it", *fate.Rank, *fate.Rank)
+	default:
+		x.Verdict = "lost in reranking: a larger top_k, or no reranking, would have returned it"
+	}
+}
+
+// fuseAll fuses the lanes without cutting the list.
+func (s *search) fuseAll() {
+	cut, topK := s.config.Retrieval.FusionTopK, s.q.TopK
+	defer func() { s.q.TopK = topK }()
+	for _, list := range s.lists {
+		s.q.TopK += len(list)
+	}
+	s.q.TopK = max(s.q.TopK, cut)
+	s.fuse()
+}
+
+// nearestCut says which lane came closest to keeping the chunk.
+func nearestCut(lanes []StageFate) string {
+	var best *StageFate
+	for i := range lanes {
+		if l := &lanes[i]; l.Rank != nil && (best == nil || *l.Rank < *best.Rank) {
+			best = l
+		}
+	}
+	if best == nil {
+		return "it shares no word with the query and has no vector to compare; ask with words of the passage"
+	}
+	return fmt.Sprintf("retrieval.%s_top_k of %d would have let it in", best.Stage, *best.Rank)
+}

@@ -1,0 +1,142 @@
+package rag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// readHeader returns the collection's header; exists is false if there is no such collection.
+func (e *Engine) readHeader(ctx context.Context, name string) (h Header, exists bool, err error) {
+	info, exists, err := e.info(ctx, name)
+	return info.Header, exists, err
+}
+
+func (e *Engine) info(ctx context.Context, name string) (CollectionInfo, bool, error) {
+	all, err := e.catalog.Collections(ctx)
+	if err != nil {
+		return CollectionInfo{}, false, err
+	}
+	i := slices.IndexFunc(all, func(c CollectionInfo) bool { return c.Name == name })
+	if i < 0 {
+		return CollectionInfo{}, false, nil
+	}
+	return all[i], true, nil
+}
+
+// newHeader describes a collection that this engine is about to make.
+func (e *Engine) newHeader() Header {
+	h := Header{Sparse: fingerprint(e.sparse), Created: e.now()}
+	if e.embedder != nil {
+		m := e.embedder.Model()
+		h.Embedder, h.Dims = m.Fingerprint(), m.Dims
+	}
+	return h
+}
+
+// checkHeader reports ErrFingerprint, with both fingerprints and the way out, if the collection was built by another
+// embedder or analyzer than this engine has.
+func (e *Engine) checkHeader(name string, h Header, dense, sparse bool) error {
+	mine := e.newHeader()
+	var part, built, now string
+	switch {
+	case dense && h.Embedder != mine.Embedder:
+		part, built, now = "embedder", h.Embedder, mine.Embedder
+	case sparse && h.Sparse != mine.Sparse:
+		part, built, now = "sparse index", h.Sparse, mine.Sparse
+	default:
+		return nil
+	}
+	return fmt.Errorf("collection %q was built with %s %q, and this engine has %q: use the settings it was built with, or build it anew with `rag delete --collection %s --all` and `rag ingest`: %w",
+		name, part, orNone(built), orNone(now), name, ErrFingerprint)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return None
+	}
+	return s
+}
+
+// noCollection is the error for a name that nothing was ingested under.
+func (e *Engine) noCollection(ctx context.Context, name string) error {
+	all, err := e.catalog.Collections(ctx)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("collection %q: nothing has been ingested yet: %w", name, ErrNotFound)
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	return fmt.Errorf("collection %q%s (there are: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrNotFound)
+}
+
+// index upserts chunks into both indexes. vectors has one for each chunk unless the engine has no embedder.
+func (e *Engine) index(ctx context.Context, name string, chunks []*Chunk, vectors map[string][]float32) error {
+	for part := range slices.Chunk(chunks, groupChunks) {
+		texts := make([]TextRecord, len(part))
+		vecs := make([]VectorRecord, 0, len(part))
+		for i, c := range part {
+			fields := c.Fields()
+			texts[i] = TextRecord{ID: c.ID, DocID: c.DocID, Text: c.IndexText(), Language: c.Language, Meta: fields, Validity: c.Validity}
+			if v := vectors[c.ID]; v != nil {
+				vecs = append(vecs, VectorRecord{ID: c.ID, DocID: c.DocID, Vector: v, Meta: fields, Validity: c.Validity})
+			}
+		}
+		if e.vectors != nil {
+			if err := e.vectors.Upsert(ctx, name, vecs); err != nil {
+				return &StageError{Stage: StageUpsert, Err: fmt.Errorf("vector store: %w", err)}
+			}
+		}
+		if err := e.sparse.Upsert(ctx, name, texts); err != nil {
+			return &StageError{Stage: StageUpsert, Err: fmt.Errorf("sparse index: %w", err)}
+		}
+	}
+	return nil
+}
+
+// unindex deletes chunk IDs from both indexes.
+func (e *Engine) unindex(ctx context.Context, name string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var errs []error
+	if e.vectors != nil {
+		if err := e.vectors.Delete(ctx, name, ids); err != nil {
+			errs = append(errs, fmt.Errorf("vector store: %w", err))
+		}
+	}
+	if err := e.sparse.Delete(ctx, name, ids); err != nil {
+		errs = append(errs, fmt.Errorf("sparse index: %w", err))
+	}
+	if len(errs) > 0 {
+		return &StageError{Stage: StageClean, Err: errors.Join(errs...)}
+	}
+	return nil
+}
+
+// removeEntries removes documents: from the catalog first, since it decides what is shown, then from the indexes.
+func (e *Engine) removeEntries(ctx context.Context, name string, entries []Entry) error {
+	for part := range slices.Chunk(entries, groupDocs) {
+		var changes []Change
+		var ids []string
+		for _, entry := range part {
+			changes = append(changes, Change{Remove: entry.URI})
+			for _, ref := range entry.Chunks {
+				ids = append(ids, ref.ID)
+			}
+		}
+		if err := e.catalog.Commit(ctx, name, changes); err != nil {
+			return &StageError{Stage: StageCommit, Err: err}
+		}
+		if err := e.unindex(ctx, name, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,391 @@
+package rag
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// IngestRequest says what to ingest. Only Sources must be given.
+type IngestRequest struct {
+	Collection string         // "" means Config.Collection
+	Sources    []Sources      // in order; a URI that comes twice is read once
+	Force      bool           // read again also what has not changed
+	Prune      bool           // remove documents under a scope whose source is gone
+	DryRun     bool           // find out what would be done, and do nothing
+	Progress   func(Progress) // called from one goroutine at a time; must return soon
+}
+
+// Progress is a step of an ingest.
+type Progress struct {
+	Stage string // StageLoad: a source was read; StageEmbed: passages were embedded; StageUpsert: documents were committed
+	URI   string // the source, where there is one
+	Done  int    // sources (StageEmbed: passages) done so far
+	Total int    // of how many; for StageEmbed those known so far
+}
+
+// IngestReport says what an ingest did. Its JSON form is what `rag ingest --json` prints.
+type IngestReport struct {
+	Collection string          `json:"collection"`
+	Added      int             `json:"added"`
+	Updated    int             `json:"updated"`
+	Moved      int             `json:"moved"`
+	Unchanged  int             `json:"unchanged"`
+	Deleted    int             `json:"deleted"`
+	Empty      int             `json:"empty"`   // of the documents read: those without text
+	Partial    int             `json:"partial"` // of the documents read: those of which parts were lost
+	Failed     []SourceFailure `json:"failed"`
+	Skipped    []SourceNote    `json:"skipped"`  // files in a folder that no loader reads
+	Warnings   []SourceNote    `json:"warnings"` // what was lost or guessed in the documents read
+	Chunks     ChunkCounts     `json:"chunks"`
+	Embedded   int             `json:"embedded"`         // passages that were embedded
+	Truncated  int             `json:"truncated_inputs"` // of these: longer than the model's window, so their end was not seen
+	ElapsedMS  int64           `json:"elapsed_ms"`
+	TraceID    string          `json:"trace_id"`
+	DryRun     bool            `json:"dry_run,omitempty"`
+	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do, unchanged sources left out
+}
+
+// SourceFailure is a source that could not be ingested. An older version of it stays as it was.
+type SourceFailure struct {
+	URI   string `json:"uri"`
+	Stage string `json:"stage"`
+	Err   error  `json:"-"`
+	Error string `json:"error"` // text of Err
+}
+
+// SourceNote is a remark on a source that did not fail.
+type SourceNote struct {
+	URI     string `json:"uri"`
+	Message string `json:"message"`
+}
+
+// ChunkCounts compares the chunks of the documents read with what was there before.
+type ChunkCounts struct {
+	New     int `json:"new"`     // not in the old version
+	Reused  int `json:"reused"`  // taken over, with their vectors
+	Removed int `json:"removed"` // of old versions and deleted documents
+}
+
+// PlanItem is what a dry run would do with one source.
+type PlanItem struct {
+	URI    string `json:"uri"`
+	Action string `json:"action"` // "add", "update", "move", "delete"
+	Reason string `json:"reason"` // "new", "content changed", "metadata changed", "pipeline changed", "forced", "was URI", "gone"
+}
+
+// partialError matches ErrPartial and each source's cause.
+type partialError struct{ causes []error }
+
+func (e *partialError) Error() string {
+	return fmt.Sprintf("%v: %d failed, the first: %v", ErrPartial, len(e.causes), e.causes[0])
+}
+
+func (e *partialError) Unwrap() []error { return append([]error{ErrPartial}, e.causes...) }
+
+// Ingest brings the collection up to date with the sources: new and changed ones are read, split, embedded and
+// indexed, unchanged ones are skipped, renamed ones are moved without embedding them again.
+//
+// A source that fails is reported and the run goes on; then the error matches ErrPartial and the report is complete.
+// Any other error ended the run early: every document has either its whole old or its whole new version, and the next
+// run finishes the work. ErrFingerprint: the collection was built with another embedder or analyzer.
+func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, error) {
+	if len(req.Sources) == 0 {
+		return nil, fmt.Errorf("ingest: no sources given: %w", ErrInvalid)
+	}
+	name := e.collection(req.Collection)
+	defer e.write(name)()
+
+	run := newIngestRun(e, name, req)
+	err := run.do(ctx)
+	report := run.finish()
+	e.record(ctx, run.trace(err))
+	if err != nil {
+		return report, err
+	}
+	if len(report.Failed) > 0 {
+		causes := make([]error, len(report.Failed))
+		for i, f := range report.Failed {
+			causes[i] = &StageError{Stage: f.Stage, URI: f.URI, Err: f.Err}
+		}
+		return report, &partialError{causes}
+	}
+	return report, nil
+}
+
+// do is the spine of an ingest.
+func (r *ingestRun) do(ctx context.Context) error {
+	if err := r.openCollection(ctx); err != nil { // compare the header, finish a run that was cut short
+		return err
+	}
+	if err := r.list(ctx); err != nil { // all sources; documents whose source is gone
+		return err
+	}
+	if err := r.readAndWrite(ctx); err != nil { // check, load, split, transform ∥ embed, upsert, commit, clean
+		return err
+	}
+	if err := r.prune(ctx); err != nil {
+		return err
+	}
+	return r.closeCollection(ctx)
+}
+
+// ingestRun is the state of one Ingest call.
+type ingestRun struct {
+	*Engine
+	name    string
+	req     IngestRequest
+	id      string
+	started time.Time
+
+	header  Header
+	exists  bool                 // the collection has a header on disk
+	sources []Source             // to be read, each URI once
+	known   map[string]bool      // every URI that was listed, readable or not
+	gone    map[[32]byte][]Entry // by content: documents under a scope whose source is gone, by URI
+
+	mu     sync.Mutex // guards what follows, and gone
+	report IngestReport
+	spent  map[string]time.Duration // by stage, summed over workers
+	count  map[string][2]int        // by stage: in, out
+	read   int                      // sources read
+	images int
+	pages  int
+	bytes  int64
+}
+
+func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
+	return &ingestRun{
+		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
+		known: map[string]bool{}, gone: map[[32]byte][]Entry{},
+		spent: map[string]time.Duration{}, count: map[string][2]int{},
+		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
+	}
+}
+
+// fail notes a source that could not be ingested.
+func (r *ingestRun) fail(stage, uri string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Failed = append(r.report.Failed, SourceFailure{URI: uri, Stage: stage, Err: err, Error: err.Error()})
+}
+
+// timed adds the time since start, and what went in and out, to a stage.
+func (r *ingestRun) timed(stage string, start time.Time, in, out int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spent[stage] += r.now().Sub(start)
+	c := r.count[stage]
+	r.count[stage] = [2]int{c[0] + in, c[1] + out}
+}
+
+// progress tells the caller, one call at a time.
+func (r *ingestRun) progress(p Progress) {
+	if r.req.Progress == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.req.Progress(p)
+}
+
+// finish completes the report.
+func (r *ingestRun) finish() *IngestReport {
+	rep := &r.report
+	sortNotes(rep)
+	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
+	rep.TraceID = r.id
+	return rep
+}
+
+// openCollection reads the header, refuses a collection of another pipeline, and repairs after a run that was cut short.
+func (r *ingestRun) openCollection(ctx context.Context) error {
+	var err error
+	if r.header, r.exists, err = r.readHeader(ctx, r.name); err != nil {
+		return err
+	}
+	if !r.exists {
+		r.header = r.newHeader()
+		return nil
+	}
+	if err := r.checkHeader(r.name, r.header, true, true); err != nil {
+		return err
+	}
+	if r.header.Dirty && !r.req.DryRun {
+		_, err := r.reconcile(ctx, r.name, r.header)
+		return err
+	}
+	return nil
+}
+
+// markDirty says in the header, before the first write to an index, that a run is under way, and which documents'
+// records in the indexes may be replaced before the catalog is.
+func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
+	if r.header.Dirty && r.exists && len(pending) == 0 && len(r.header.Pending) == 0 {
+		return nil
+	}
+	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
+		if err := r.dropIndexes(ctx, r.name); err != nil {
+			return err
+		}
+	}
+	r.header.Dirty, r.header.Pending, r.exists = true, pending, true
+	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
+}
+
+// closeCollection clears the mark: the indexes hold what the catalog says.
+func (r *ingestRun) closeCollection(ctx context.Context) error {
+	if !r.header.Dirty {
+		return nil
+	}
+	r.header.Dirty, r.header.Pending = false, nil
+	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
+}
+
+// list walks the sources once, so that a rename can be told from a new file.
+func (r *ingestRun) list(ctx context.Context) error {
+	type scope struct {
+		prefix     string
+		unreadable []string
+	}
+	var scopes []scope
+	for _, set := range r.req.Sources {
+		sc := scope{prefix: set.Scope}
+		for src, err := range set.All {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if src.URI == "" {
+				return fmt.Errorf("ingest: a source without a URI: %w", ErrInvalid)
+			}
+			if r.known[src.URI] {
+				continue
+			}
+			r.known[src.URI] = true
+			if err != nil {
+				sc.unreadable = append(sc.unreadable, src.URI)
+				r.fail(StageLoad, src.URI, err)
+				continue
+			}
+			r.sources = append(r.sources, src)
+		}
+		if sc.prefix != "" {
+			scopes = append(scopes, sc)
+		}
+	}
+	if !r.exists || len(scopes) == 0 {
+		return nil
+	}
+	for entry, err := range r.catalog.Entries(ctx, r.name) {
+		if err != nil {
+			return err
+		}
+		if r.known[sourceURI(entry.URI)] {
+			continue
+		}
+		for _, sc := range scopes {
+			// What lies under a folder that could not be listed is not known to be gone.
+			if under(entry.URI, sc.prefix) && !anyUnder(entry.URI, sc.unreadable) {
+				r.gone[entry.Digest] = append(r.gone[entry.Digest], entry)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// prune removes the documents whose source is gone and did not turn up under another name.
+func (r *ingestRun) prune(ctx context.Context) error {
+	if !r.req.Prune {
+		return nil
+	}
+	left := r.goneEntries()
+	for _, entry := range left {
+		if r.req.DryRun {
+			r.plan(entry.URI, "delete", "gone")
+		}
+	}
+	if len(left) > 0 && !r.req.DryRun {
+		if err := r.markDirty(ctx, nil); err != nil {
+			return err
+		}
+		if err := r.removeEntries(ctx, r.name, left); err != nil {
+			return err
+		}
+	}
+	r.report.Deleted = len(left)
+	for _, entry := range left {
+		r.report.Chunks.Removed += len(entry.Chunks)
+	}
+	return nil
+}
+
+func sha256Sum(b []byte) [32]byte { return sha256.Sum256(b) }
+
+// readAndWrite runs the workers that read sources beside the writer that takes what they made.
+func (r *ingestRun) readAndWrite(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan Source)
+	made := make(chan *prepared, r.config.Ingest.Workers)
+
+	var workers sync.WaitGroup
+	for range r.config.Ingest.Workers {
+		workers.Go(func() {
+			for src := range next {
+				r.prepareOne(ctx, src, made, cancel)
+			}
+		})
+	}
+	go func() {
+		defer close(next)
+		for _, src := range r.sources {
+			select {
+			case next <- src:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go func() { workers.Wait(); close(made) }()
+
+	err := r.writeAll(ctx, made)
+	if err != nil {
+		cancel(err)
+	}
+	for range made { // let the workers end
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+// prepareOne reads one source and hands it to the writer. A failure of the source is noted; one of the catalog ends the run.
+func (r *ingestRun) prepareOne(ctx context.Context, src Source, made chan<- *prepared, cancel context.CancelCauseFunc) {
+	p, err := r.prepare(ctx, src)
+	var stage *StageError
+	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.As(err, &stage):
+		r.noteFailure(src, stage)
+	case err != nil:
+		cancel(err)
+		return
+	}
+	r.mu.Lock()
+	r.read++
+	done := r.read
+	r.mu.Unlock()
+	r.progress(Progress{Stage: StageLoad, URI: src.URI, Done: done, Total: len(r.sources)})
+	if p != nil {
+		select {
+		case made <- p:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package rag
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/lang"
+)
+
+// prepared is a source that was read and is to be written.
+type prepared struct {
+	action string // as in PlanItem
+	docs   []preparedDoc
+	stale  []Entry // documents this source no longer gives, or the one it was moved from
+}
+
+// preparedDoc is one document with its chunks and what stood under its URI before.
+type preparedDoc struct {
+	Record
+	old Entry // of the same URI, or of the URI it was moved from; zero if none
+}
+
+// prepare checks a source and, unless it is unchanged, loads, splits and transforms it. It returns nil if there is
+// nothing to write. A *StageError is the source's own failure; any other error is the catalog's.
+func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) {
+	start := r.now()
+	data, err := r.loaders.read(ctx, src)
+	if err != nil {
+		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	loader, err := r.loaders.choose(src, data)
+	if err != nil {
+		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: sha256Sum(canonical(src.Meta)), Pipeline: r.pipeline(loader), Size: int64(len(data))}
+	old, action, reason, err := r.check(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	if action == "" {
+		r.mu.Lock()
+		r.report.Unchanged++
+		r.mu.Unlock()
+		return nil, nil
+	}
+	if r.req.DryRun {
+		r.plan(src.URI, action, reason)
+		return nil, nil
+	}
+	docs, err := r.loaders.parse(ctx, loader, src, data)
+	if err != nil {
+		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	r.timed(StageLoad, start, 1, len(docs))
+	return r.assemble(ctx, want, docs, old, action)
+}
+
+// check compares a source with the ledger. action is "" if nothing about it changed.
+func (r *ingestRun) check(ctx context.Context, want Entry) (old Entry, action, reason string, err error) {
+	old, err = r.catalog.Entry(ctx, r.name, want.URI)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if from, ok := r.claimGone(want.Digest); ok {
+			return from, "move", "was " + from.URI, nil
+		}
+		return Entry{}, "add", "new", nil
+	case err != nil:
+		return Entry{}, "", "", err
+	case old.Digest != want.Digest:
+		return old, "update", "content changed", nil
+	case old.MetaDigest != want.MetaDigest:
+		return old, "update", "metadata changed", nil
+	case old.Pipeline != want.Pipeline:
+		return old, "update", "pipeline changed", nil
+	case r.req.Force:
+		return old, "update", "forced", nil
+	}
+	return old, "", "", nil
+}
+
+// claimGone takes one document of this content out of those whose source is gone.
+func (r *ingestRun) claimGone(digest [32]byte) (Entry, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.gone[digest]
+	if len(list) == 0 {
+		return Entry{}, false
+	}
+	if r.gone[digest] = list[1:]; len(list) == 1 {
+		delete(r.gone, digest)
+	}
+	return list[0], true
+}
+
+// goneEntries returns those nobody claimed, by URI.
+func (r *ingestRun) goneEntries() []Entry {
+	var left []Entry
+	for _, list := range r.gone {
+		left = append(left, list...)
+	}
+	slices.SortFunc(left, func(a, b Entry) int { return cmp.Compare(a.URI, b.URI) })
+	return left
+}
+
+// assemble splits and transforms the documents of one source.
+func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, old Entry, action string) (*prepared, error) {
+	p := &prepared{action: action}
+	if action == "move" {
+		p.stale = append(p.stale, old)
+	}
+	for i := range docs {
+		doc := &docs[i]
+		doc.ID = DocumentID(r.name, doc.URI)
+		if doc.Language == "" {
+			doc.Language = lang.Detect(doc.Text[:min(len(doc.Text), languageSample)])
+		}
+		chunks, err := r.cut(ctx, doc)
+		if err != nil {
+			return nil, err
+		}
+		entry := want
+		entry.URI, entry.DocID, entry.Title, entry.State = doc.URI, doc.ID, doc.Title, doc.State
+		entry.Language, entry.Meta, entry.Validity, entry.Warnings = doc.Language, doc.Meta, doc.Validity, doc.Warnings
+		entry.Images = len(doc.Images)
+		for j := range chunks {
+			entry.Chunks = append(entry.Chunks, chunkRef(&chunks[j]))
+		}
+		pd := preparedDoc{Record: Record{Entry: entry, Document: *doc, Chunks: chunks}}
+		if i == 0 {
+			pd.old = old
+		} else if pd.old, err = r.entryOrZero(ctx, doc.URI); err != nil {
+			return nil, err
+		}
+		p.docs = append(p.docs, pd)
+	}
+	return p, r.addStale(ctx, p, want.URI)
+}
+
+// languageSample is how many bytes of a document decide its language.
+const languageSample = 8 << 10
+
+// addStale finds documents that an earlier version of the source gave beyond those it gives now.
+func (r *ingestRun) addStale(ctx context.Context, p *prepared, uri string) error {
+	for n := len(p.docs) + 1; ; n++ {
+		entry, err := r.entryOrZero(ctx, fmt.Sprintf("%s#%d", uri, n))
+		if err != nil || entry.URI == "" {
+			return err
+		}
+		p.stale = append(p.stale, entry)
+	}
+}
+
+func (r *ingestRun) entryOrZero(ctx context.Context, uri string) (Entry, error) {
+	entry, err := r.catalog.Entry(ctx, r.name, uri)
+	if errors.Is(err, ErrNotFound) {
+		return Entry{}, nil
+	}
+	return entry, err
+}
+
+// cut splits a document and lets the transformers work on its chunks.
+func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
+	start := r.now()
+	chunks, err := r.splitter.Split(ctx, *doc)
+	if err != nil {
+		return nil, &StageError{StageSplit, doc.URI, err}
+	}
+	if err := r.identify(doc, chunks); err != nil {
+		return nil, &StageError{StageSplit, doc.URI, err}
+	}
+	r.timed(StageSplit, start, 1, len(chunks))
+
+	start = r.now()
+	before := len(chunks)
+	for _, t := range r.transformers {
+		if chunks, err = t.Transform(ctx, *doc, chunks); err != nil {
+			return nil, &StageError{StageTransform, doc.URI, err}
+		}
+	}
+	for i := range chunks {
+		c := &chunks[i]
+		if c.Start < 0 || c.End > len(doc.Text) || c.Start > c.End || c.Text != doc.Text[c.Start:c.End] {
+			return nil, &StageError{StageTransform, doc.URI, fmt.Errorf("a transformer changed the text of chunk %d: %w", i, ErrInvalid)}
+		}
+		if c.Meta, err = c.Meta.Clean(); err != nil {
+			return nil, &StageError{StageTransform, doc.URI, err}
+		}
+	}
+	r.timed(StageTransform, start, before, len(chunks))
+	return chunks, nil
+}
+
+// identify gives chunks what they take over from their document, and their IDs.
+func (r *ingestRun) identify(doc *Document, chunks []Chunk) error {
+	seen := map[string]int{}
+	for i := range chunks {
+		c := &chunks[i]
+		if c.Start < 0 || c.End > len(doc.Text) || c.Start >= c.End || c.Text != doc.Text[c.Start:c.End] {
+			return fmt.Errorf("the splitter's chunk %d is not the document's text [%d:%d]: %w", i, c.Start, c.End, ErrInvalid)
+		}
+		c.ID = ChunkID(doc.ID, c.Text, seen[c.Text])
+		seen[c.Text]++
+		c.DocID, c.URI, c.Title, c.Ordinal, c.Language = doc.ID, doc.URI, doc.Title, i, doc.Language
+		c.Validity = doc.Validity
+		if c.Meta == nil {
+			c.Meta = Meta{}
+		}
+		for k, v := range doc.Meta {
+			if _, own := c.Meta[k]; !own {
+				c.Meta[k] = v
+			}
+		}
+	}
+	return nil
+}
+
+// chunkRef digests what the embedder and the indexes are given of a chunk.
+func chunkRef(c *Chunk) ChunkRef {
+	text := c.IndexText()
+	return ChunkRef{
+		ID:    c.ID,
+		Input: shortDigest(text),
+		Index: shortDigest(text, c.Language, string(canonical(c.Fields())), string(mustJSON(c.Validity))),
+	}
+}
+
+// shortDigest is 16 hex digits of a SHA-256: enough to tell versions of one passage apart.
+func shortDigest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// pipeline is the fingerprint of everything between a source's bytes and its chunks.
+func (r *ingestRun) pipeline(l namedLoader) string {
+	parts := []string{l.name, fingerprint(l.Loader), fingerprint(r.splitter)}
+	for _, t := range r.transformers {
+		parts = append(parts, fingerprint(t))
+	}
+	return shortDigest(parts...)
+}
+
+// canonical encodes metadata with sorted keys, as encoding/json does for maps.
+func canonical(m Meta) []byte {
+	if len(m) == 0 {
+		return []byte("{}")
+	}
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(maps.Clone(m)); err != nil {
+		return []byte(err.Error()) // Clean refuses such values later, with a better message
+	}
+	return buf.Bytes()
+}
+
+// noteFailure records a source's failure. In a folder, a file that no loader reads is no failure but is listed.
+func (r *ingestRun) noteFailure(src Source, e *StageError) {
+	if errors.Is(e.Err, errNoLoader) && r.inScope(src.URI) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, "no loader reads this kind of file"})
+		return
+	}
+	r.fail(e.Stage, src.URI, e.Err)
+}
+
+// inScope reports whether the source was found in a folder, not asked for by name.
+func (r *ingestRun) inScope(uri string) bool {
+	return slices.ContainsFunc(r.req.Sources, func(s Sources) bool { return s.Scope != "" && under(uri, s.Scope) })
+}
+
+// plan notes what a dry run would do.
+func (r *ingestRun) plan(uri, action, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Plan = append(r.report.Plan, PlanItem{uri, action, reason})
+	switch action {
+	case "add":
+		r.report.Added++
+	case "update":
+		r.report.Updated++
+	case "move":
+		r.report.Moved++
+	}
+}
+
+// sortNotes puts the lists of a report in the order of their URIs: workers end in any order.
+func sortNotes(rep *IngestReport) {
+	slices.SortStableFunc(rep.Failed, func(a, b SourceFailure) int { return cmp.Compare(a.URI, b.URI) })
+	byURI := func(a, b SourceNote) int { return cmp.Compare(a.URI, b.URI) }
+	slices.SortStableFunc(rep.Skipped, byURI)
+	slices.SortStableFunc(rep.Warnings, byURI)
+	slices.SortStableFunc(rep.Plan, func(a, b PlanItem) int { return cmp.Compare(a.URI, b.URI) })
+}
+
+// sourceURI is the URI of the source that gave a document: the document's, without the number of a further document.
+func sourceURI(docURI string) string {
+	i := strings.LastIndexByte(docURI, '#')
+	if i < 0 || i+1 == len(docURI) || strings.Trim(docURI[i+1:], "0123456789") != "" {
+		return docURI
+	}
+	return docURI[:i]
+}
+
+// under reports whether the URI is the prefix or lies below it.
+func under(uri, prefix string) bool {
+	p := strings.TrimSuffix(prefix, "/")
+	return uri == p || strings.HasPrefix(uri, p+"/")
+}
+
+func anyUnder(uri string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return under(uri, p) })
+}

@@ -1,0 +1,337 @@
+package rag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A group is written with one transaction per store. The bounds keep transactions small (bbolt slows down beyond
+// about 1,000 records) and the work lost at a crash short.
+const (
+	groupChunks = 512
+	groupDocs   = 64
+)
+
+// writeAll takes prepared sources in groups until the channel closes.
+func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
+	for p := range made {
+		group, chunks := []*prepared{p}, p.chunks()
+	fill:
+		for chunks < groupChunks && len(group) < groupDocs {
+			select {
+			case q, ok := <-made:
+				if !ok {
+					break fill
+				}
+				group, chunks = append(group, q), chunks+q.chunks()
+			default: // the writer is faster than the readers: do not wait
+				break fill
+			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.writeGroup(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *prepared) chunks() int {
+	n := 0
+	for i := range p.docs {
+		n += len(p.docs[i].Chunks)
+	}
+	return n
+}
+
+// writeGroup indexes the new chunks, flips the documents in one catalog transaction and cleans the indexes.
+func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
+	w, group, err := r.vectorsFor(ctx, group)
+	if err != nil || len(group) == 0 {
+		return err
+	}
+	start := r.now()
+	if err := r.markDirty(ctx, w.pending); err != nil {
+		return err
+	}
+	if err := r.index(ctx, r.name, w.changed, w.vectors); err != nil {
+		return err
+	}
+	if err := r.commit(ctx, group); err != nil {
+		return err
+	}
+	if err := r.unindex(ctx, r.name, w.removed(group)); err != nil {
+		return err
+	}
+	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
+	r.tally(group, w)
+	return nil
+}
+
+// groupWork is what a group asks of the indexes.
+type groupWork struct {
+	changed []*Chunk             // to be upserted
+	vectors map[string][]float32 // by chunk ID, for those of changed that have one
+	reused  int                  // chunks whose text is in the old version
+	added   int                  // chunks whose text is not
+	pending []string             // URIs of documents with a record that is replaced under the same ID
+}
+
+// vectorsFor finds which chunks must be indexed again and gets their vectors: those of the old version where the text
+// is the same, new ones for the rest. Documents that cannot be embedded are noted and leave the group.
+func (r *ingestRun) vectorsFor(ctx context.Context, group []*prepared) (*groupWork, []*prepared, error) {
+	w, need := r.compare(group)
+	if r.embedder == nil {
+		return w, group, nil
+	}
+	start := r.now()
+	reused, err := r.oldVectors(ctx, need)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.vectors = reused
+	var fresh []*Chunk
+	for _, n := range need {
+		if reused[n.chunk.ID] == nil {
+			fresh = append(fresh, n.chunk)
+		}
+	}
+	err = r.embedInto(ctx, fresh, w.vectors)
+	if err == nil || ctx.Err() != nil {
+		r.timed(StageEmbed, start, len(fresh), len(fresh))
+		return w, group, err
+	}
+	if len(group) == 1 { // it is this source that cannot be embedded
+		r.fail(StageEmbed, group[0].docs[0].Entry.URI, err)
+		return w, nil, nil
+	}
+	return r.oneByOne(ctx, group)
+}
+
+// oneByOne finds the sources that make a group's embedding fail, writes the others, and leaves nothing to do.
+func (r *ingestRun) oneByOne(ctx context.Context, group []*prepared) (*groupWork, []*prepared, error) {
+	for _, p := range group {
+		if err := r.writeGroup(ctx, []*prepared{p}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// needed is a chunk that must be indexed, and the old chunk that has its vector, if any.
+type needed struct {
+	chunk *Chunk
+	from  string
+}
+
+// compare tells, chunk by chunk, what the indexes have already.
+func (r *ingestRun) compare(group []*prepared) (*groupWork, []needed) {
+	w := &groupWork{vectors: map[string][]float32{}}
+	var need []needed
+	for _, p := range group {
+		for i := range p.docs {
+			d := &p.docs[i]
+			byID, byInput := refsOf(d.old)
+			replaced := false
+			for j := range d.Chunks {
+				c, ref := &d.Chunks[j], d.Entry.Chunks[j]
+				old, same := byID[ref.ID]
+				from, known := byInput[ref.Input]
+				if known {
+					w.reused++
+				} else {
+					w.added++
+				}
+				if same && old.Index == ref.Index && !r.req.Force {
+					continue
+				}
+				replaced = replaced || same
+				if r.req.Force {
+					from = "" // forced: make it anew
+				}
+				w.changed = append(w.changed, c)
+				need = append(need, needed{c, from})
+			}
+			if replaced {
+				w.pending = append(w.pending, d.Entry.URI)
+			}
+		}
+	}
+	return w, need
+}
+
+// refsOf indexes the chunks of an old version by ID and by what was embedded.
+func refsOf(old Entry) (byID map[string]ChunkRef, byInput map[string]string) {
+	byID, byInput = make(map[string]ChunkRef, len(old.Chunks)), make(map[string]string, len(old.Chunks))
+	for _, ref := range old.Chunks {
+		byID[ref.ID] = ref
+		byInput[ref.Input] = ref.ID
+	}
+	return byID, byInput
+}
+
+// oldVectors reads vectors that can be used again, by the ID of the new chunk.
+func (r *ingestRun) oldVectors(ctx context.Context, need []needed) (map[string][]float32, error) {
+	found := map[string][]float32{}
+	reader, ok := r.vectors.(VectorReader)
+	if !ok {
+		return found, nil
+	}
+	var ids, from []string
+	for _, n := range need {
+		if n.from != "" {
+			ids, from = append(ids, n.chunk.ID), append(from, n.from)
+		}
+	}
+	if len(ids) == 0 {
+		return found, nil
+	}
+	vecs, err := reader.Vectors(ctx, r.name, from)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vecs {
+		if v != nil {
+			found[ids[i]] = v
+		}
+	}
+	return found, nil
+}
+
+// embedInto embeds chunks and adds their vectors by ID.
+func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[string][]float32) error {
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.IndexText()
+	}
+	vecs, err := r.embedAll(ctx, texts, func(done int) {
+		r.progress(Progress{Stage: StageEmbed, Done: r.report.Embedded + done, Total: r.report.Embedded + len(texts)})
+	})
+	if err != nil {
+		return err
+	}
+	long := r.overlong(texts)
+	r.mu.Lock()
+	r.report.Embedded += len(chunks)
+	r.report.Truncated += long
+	r.mu.Unlock()
+	for i, c := range chunks {
+		into[c.ID] = vecs[i]
+	}
+	return nil
+}
+
+// commit flips the group's documents to their new versions.
+func (r *ingestRun) commit(ctx context.Context, group []*prepared) error {
+	var changes []Change
+	now := r.now()
+	for _, p := range group {
+		for i := range p.docs {
+			p.docs[i].Entry.Ingested = now
+			changes = append(changes, Change{Put: &p.docs[i].Record})
+		}
+		for _, entry := range p.stale {
+			changes = append(changes, Change{Remove: entry.URI})
+		}
+	}
+	return r.catalog.Commit(ctx, r.name, changes)
+}
+
+// removed lists the chunk IDs that the group's old versions had and the new ones have not.
+func (w *groupWork) removed(group []*prepared) []string {
+	var gone []string
+	for _, p := range group {
+		live := map[string]bool{}
+		for i := range p.docs {
+			for _, ref := range p.docs[i].Entry.Chunks {
+				live[ref.ID] = true
+			}
+		}
+		for _, entry := range p.olds() {
+			for _, ref := range entry.Chunks {
+				if !live[ref.ID] {
+					gone = append(gone, ref.ID)
+					live[ref.ID] = true
+				}
+			}
+		}
+	}
+	return gone
+}
+
+// olds are the ledger lines that a prepared source replaces.
+func (p *prepared) olds() []Entry {
+	olds := slices.Clone(p.stale)
+	for i := range p.docs {
+		if p.docs[i].old.URI == p.docs[i].Entry.URI {
+			olds = append(olds, p.docs[i].old)
+		}
+	}
+	return olds
+}
+
+// tally counts a written group in the report.
+func (r *ingestRun) tally(group []*prepared, w *groupWork) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rep := &r.report
+	before := 0
+	for _, p := range group {
+		switch p.action {
+		case "add":
+			rep.Added++
+		case "update":
+			rep.Updated++
+		case "move":
+			rep.Moved++
+		}
+		for _, entry := range p.olds() {
+			before += len(entry.Chunks)
+		}
+		for i := range p.docs {
+			d := &p.docs[i]
+			switch d.Entry.State {
+			case StateEmpty:
+				rep.Empty++
+			case StatePartial:
+				rep.Partial++
+			}
+			for _, warning := range d.Entry.Warnings {
+				rep.Warnings = append(rep.Warnings, SourceNote{d.Entry.URI, warning.String()})
+			}
+			r.images += len(d.Document.Images)
+			r.pages += len(d.Document.Pages)
+			r.bytes += d.Entry.Size
+		}
+	}
+	rep.Chunks.New += w.added
+	rep.Chunks.Reused += w.reused
+	rep.Chunks.Removed += max(0, before-w.reused)
+	done := rep.Added + rep.Updated + rep.Moved + rep.Unchanged + len(rep.Failed) + len(rep.Skipped)
+	if r.req.Progress != nil {
+		r.req.Progress(Progress{Stage: StageUpsert, URI: group[len(group)-1].docs[0].Entry.URI, Done: done, Total: len(r.sources)})
+	}
+}
+
+// errVectors marks an embedder's reply that breaks its contract.
+var errVectors = errors.New("the embedder broke its contract")
+
+// checkVectors makes an embedder's reply usable: right count and length, finite, unit length.
+func checkVectors(vecs [][]float32, texts, dims int) error {
+	if len(vecs) != texts {
+		return fmt.Errorf("%w: %d vectors for %d texts", errVectors, len(vecs), texts)
+	}
+	for _, v := range vecs {
+		if len(v) != dims {
+			return fmt.Errorf("%w: a vector of length %d, its model says %d: %w", errVectors, len(v), dims, ErrDimension)
+		}
+		if !normalize(v) {
+			return fmt.Errorf("%w: a vector that is zero or not finite: %w", errVectors, ErrInvalid)
+		}
+	}
+	return nil
+}

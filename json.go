@@ -1,0 +1,81 @@
+package rag
+
+import "encoding/json"
+
+// resultJSON is the documented form of a result; keys are stable.
+type resultJSON struct {
+	Query      string    `json:"query"`
+	Collection string    `json:"collection"`
+	Mode       Mode      `json:"mode"`
+	TraceID    string    `json:"trace_id"`
+	Hits       []hitJSON `json:"hits"`
+	Notes      []Note    `json:"notes"`
+	Trace      *Trace    `json:"trace,omitempty"`
+}
+
+type hitJSON struct {
+	Rank     int       `json:"rank"`
+	Score    float64   `json:"score"`
+	ChunkID  string    `json:"chunk_id"`
+	DocID    string    `json:"doc_id"`
+	URI      string    `json:"uri"`
+	Title    string    `json:"title"`
+	Page     *int      `json:"page"` // null if the format has no pages
+	Headings []string  `json:"headings"`
+	Start    int       `json:"start"`
+	End      int       `json:"end"`
+	Text     string    `json:"text"`
+	Ranks    ranksJSON `json:"ranks"`
+	Meta     Meta      `json:"meta"`
+	Status   *string   `json:"status"` // null without a validity policy
+}
+
+// ranksJSON has null where a stage did not see the chunk.
+type ranksJSON struct {
+	Dense    *int `json:"dense"`
+	Sparse   *int `json:"sparse"`
+	Fused    *int `json:"fused"`
+	Reranked *int `json:"reranked"`
+}
+
+// MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, notes.
+func (r Result) MarshalJSON() ([]byte, error) {
+	out := resultJSON{r.Query, r.Collection, r.Mode, r.TraceID, make([]hitJSON, len(r.Hits)), r.Notes, r.Trace}
+	if out.Notes == nil {
+		out.Notes = []Note{}
+	}
+	for i := range r.Hits {
+		out.Hits[i] = r.Hits[i].toJSON(i + 1)
+	}
+	return json.Marshal(out)
+}
+
+func (h *Hit) toJSON(rank int) hitJSON {
+	c := &h.Chunk
+	out := hitJSON{
+		Rank: rank, Score: h.Score, ChunkID: c.ID, DocID: c.DocID, URI: c.URI, Title: c.Title, Headings: c.Headings,
+		Start: c.Start, End: c.End, Text: c.Text, Meta: c.Meta,
+		Ranks: ranksJSON{h.position(StageDense), h.position(StageSparse), h.position(StageFusion), h.position(StageRerank)},
+	}
+	if c.Page > 0 {
+		out.Page = &c.Page
+	}
+	if h.Status != "" {
+		out.Status = &h.Status
+	}
+	if out.Headings == nil {
+		out.Headings = []string{}
+	}
+	if out.Meta == nil {
+		out.Meta = Meta{}
+	}
+	return out
+}
+
+// position returns the rank a stage gave, or nil.
+func (h *Hit) position(stage string) *int {
+	if r, ok := h.RankAt(stage); ok {
+		return &r.Position
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package rag
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Loaders chooses a loader for each source and runs it. Engines hold one; [NewLoaders] makes one without an engine.
+type Loaders struct {
+	list     []namedLoader // in order of preference
+	maxBytes int64
+}
+
+// errNoLoader marks a source that no loader claims, as against one whose loader refused it.
+var errNoLoader = fmt.Errorf("no loader reads this kind of file: %w", ErrUnsupported)
+
+// NewLoaders makes the loaders an engine opened with these options would use; it opens no data.
+func NewLoaders(c Config, opts ...Option) (*Loaders, error) {
+	s := settings{config: c, providers: Default}
+	for _, opt := range opts {
+		opt(&s)
+	}
+	s.config.fillDefaults()
+	return newLoaders(&s, Env{})
+}
+
+// newLoaders puts the loaders given as options before the registered ones.
+func newLoaders(s *settings, env Env) (*Loaders, error) {
+	ls := &Loaders{list: slices.Clone(s.loaders), maxBytes: s.config.Ingest.MaxSourceBytes}
+	registered := s.providers.Loaders.inOrder()
+	for name := range s.config.Loaders {
+		if !slices.Contains(registered, name) {
+			return nil, fmt.Errorf("loaders: %q%s (linked in: %s): %w", name, DidYouMean(name, registered), strings.Join(s.providers.Loaders.Names(), ", "), ErrUnknownProvider)
+		}
+	}
+	for _, name := range registered {
+		l, err := s.providers.Loaders.New(name, env, s.config.Loaders[name])
+		if err != nil {
+			return nil, fmt.Errorf("loaders: %s: %w", name, err)
+		}
+		ls.list = append(ls.list, namedLoader{name, l})
+	}
+	if len(ls.list) == 0 {
+		_, err := s.providers.Loaders.New("text", env, json.RawMessage(nil))
+		return nil, fmt.Errorf("loaders: %w", err)
+	}
+	return ls, nil
+}
+
+// Names returns the loaders' names in order of preference.
+func (ls *Loaders) Names() []string {
+	names := make([]string, len(ls.list))
+	for i, l := range ls.list {
+		names[i] = l.name
+	}
+	return names
+}
+
+// Load reads the source and returns its documents, at least one, and the name of the loader that read it. Text is
+// checked and State, Digest and image IDs are filled in. Errors: ErrUnsupported if no loader reads this kind of
+// file, ErrInvalid if its loader could not, or if it is larger than Ingest.MaxSourceBytes.
+func (ls *Loaders) Load(ctx context.Context, src Source) ([]Document, string, error) {
+	data, err := ls.read(ctx, src)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := ls.choose(src, data)
+	if err != nil {
+		return nil, "", err
+	}
+	docs, err := ls.parse(ctx, l, src, data)
+	return docs, l.name, err
+}
+
+// read returns all bytes of a source, unless there are too many.
+func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
+	tooLarge := func() error {
+		return fmt.Errorf("larger than %d MiB: raise ingest.max_source_bytes or cut it into parts: %w", ls.maxBytes>>20, ErrInvalid)
+	}
+	if src.Size > ls.maxBytes {
+		return nil, tooLarge()
+	}
+	if src.Open == nil {
+		return nil, fmt.Errorf("the source has no Open function: %w", ErrInvalid)
+	}
+	r, err := src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // read-only: nothing to lose
+	var buf bytes.Buffer
+	if src.Size > 0 {
+		buf.Grow(int(src.Size) + bytes.MinRead)
+	}
+	n, err := io.Copy(&buf, io.LimitReader(r, ls.maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if n > ls.maxBytes {
+		return nil, tooLarge()
+	}
+	return buf.Bytes(), nil
+}
+
+// choose picks the loader: declared media type, content, extension, weak content.
+func (ls *Loaders) choose(src Source, data []byte) (namedLoader, error) {
+	head := data[:min(len(data), SniffLen)]
+	ext := strings.ToLower(path.Ext(src.BaseName()))
+	media, _, _ := strings.Cut(src.MediaType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	for _, fits := range []func(Format) bool{
+		func(f Format) bool { return media != "" && slices.Contains(f.MediaTypes, media) },
+		func(f Format) bool { return !f.Weak && f.Match != nil && f.Match(head) },
+		func(f Format) bool { return ext != "" && slices.Contains(f.Extensions, ext) },
+		func(f Format) bool { return f.Weak && f.Match != nil && f.Match(head) },
+	} {
+		for _, l := range ls.list {
+			f, ok := l.Loader.(Formatter)
+			if ok && slices.ContainsFunc(f.Formats(), fits) {
+				return l, nil
+			}
+			if !ok && media == l.name && media != "" {
+				return l, nil
+			}
+		}
+	}
+	return namedLoader{}, errNoLoader
+}
+
+// parse runs the loader over the bytes and checks what it yields.
+func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) ([]Document, error) {
+	mem := src
+	mem.Size = int64(len(data))
+	mem.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	digest := sha256Sum(data)
+	var docs []Document
+	for doc, err := range l.Load(ctx, mem) {
+		if err != nil {
+			return nil, err
+		}
+		if err := finishDocument(&doc, src, len(docs)); err != nil {
+			return nil, fmt.Errorf("loader %s: %w", l.name, err)
+		}
+		doc.Digest = digest
+		docs = append(docs, doc)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, fmt.Errorf("loader %s: no document in it: %w", l.name, ErrInvalid)
+	}
+	return docs, nil
+}
+
+// finishDocument checks a loaded document and fills in what every document has. The n-th document (0-based) of a
+// source after the first gets a URI of its own.
+func finishDocument(doc *Document, src Source, n int) error {
+	if !utf8.ValidString(doc.Text) || strings.ContainsRune(doc.Text, '\r') {
+		return errors.New("the text is not UTF-8 with LF line ends")
+	}
+	doc.URI = src.URI
+	if n > 0 {
+		doc.URI = fmt.Sprintf("%s#%d", src.URI, n+1)
+	}
+	if doc.State == "" {
+		doc.State = StateOK
+	}
+	if strings.TrimSpace(doc.Text) == "" {
+		doc.State = StateEmpty
+		if len(doc.Warnings) == 0 {
+			doc.Warnings = []Warning{{Message: "there is no text in it"}}
+		}
+	}
+	if oddName(src.BaseName()) {
+		doc.Warnings = append(doc.Warnings, Warning{Message: "the file name holds characters that cannot be shown; the URI has them percent-encoded"})
+	}
+	merged := Meta{}
+	for _, m := range []Meta{doc.Meta, src.Meta} {
+		clean, err := m.Clean()
+		if err != nil {
+			return err
+		}
+		for k, v := range clean {
+			merged[k] = v
+		}
+	}
+	doc.Meta = merged
+	for i := range doc.Images {
+		if doc.Images[i].ID == "" {
+			doc.Images[i].ID = fmt.Sprintf("%x", sha256Sum(doc.Images[i].Data))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package rag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// Collections lists the collections by name.
+func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
+	return e.catalog.Collections(ctx)
+}
+
+// Documents yields the ledger of a collection by URI. "" means the configured collection; an unknown one is ErrNotFound.
+func (e *Engine) Documents(ctx context.Context, collection string) iter.Seq2[Entry, error] {
+	name := e.collection(collection)
+	return func(yield func(Entry, error) bool) {
+		if _, exists, err := e.readHeader(ctx, name); err != nil || !exists {
+			if err == nil {
+				err = e.noCollection(ctx, name)
+			}
+			yield(Entry{}, err)
+			return
+		}
+		for entry, err := range e.catalog.Entries(ctx, name) {
+			if !yield(entry, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Document returns a stored document with its text and pictures, or ErrNotFound.
+func (e *Engine) Document(ctx context.Context, collection, uri string) (Document, error) {
+	return e.catalog.Document(ctx, e.collection(collection), uri)
+}
+
+// Chunks yields the chunks that match the filter, by URI and place in the document.
+func (e *Engine) Chunks(ctx context.Context, collection string, f Filter) iter.Seq2[Chunk, error] {
+	return e.catalog.Scan(ctx, e.collection(collection), f)
+}
+
+// Chunk returns one live chunk, or ErrNotFound.
+func (e *Engine) Chunk(ctx context.Context, collection, id string) (Chunk, error) {
+	name := e.collection(collection)
+	got, err := e.catalog.Chunks(ctx, name, []string{id})
+	if err != nil {
+		return Chunk{}, err
+	}
+	if len(got) == 0 {
+		return Chunk{}, fmt.Errorf("chunk %q in collection %q: %w", id, name, ErrNotFound)
+	}
+	return got[0], nil
+}
+
+// Load reads one source with the loader an ingest would choose, and keeps nothing. It returns the loader's name too.
+func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, error) {
+	return e.loaders.Load(ctx, src)
+}
+
+// DeleteRequest says what to delete: documents by URI, or everything.
+type DeleteRequest struct {
+	Collection string   // "" means Config.Collection
+	URIs       []string // documents to delete
+	All        bool     // the whole collection with its header
+}
+
+// DeleteReport says what a delete did. Its JSON form is what `rag delete --json` prints.
+type DeleteReport struct {
+	Collection string          `json:"collection"`
+	Documents  int             `json:"documents"` // deleted
+	Chunks     int             `json:"chunks"`    // deleted with them
+	NotFound   []string        `json:"not_found"` // URIs the collection does not have
+	Failed     []SourceFailure `json:"failed"`    // stores that did not delete everything; `rag verify --repair` finishes it
+}
+
+// Delete removes documents from the catalog, with their pictures, and from both indexes. After it returns they are
+// never shown again, also if an index could not be cleaned: then Failed says so and the error matches ErrPartial.
+func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, error) {
+	name := e.collection(req.Collection)
+	if len(req.URIs) == 0 && !req.All {
+		return nil, fmt.Errorf("delete: no documents named: %w", ErrInvalid)
+	}
+	defer e.write(name)()
+	info, exists, err := e.info(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, e.noCollection(ctx, name)
+	}
+	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
+	if req.All {
+		report.Documents, report.Chunks = info.Documents, info.Chunks
+		return report, e.drop(ctx, name)
+	}
+	var entries []Entry
+	for _, uri := range req.URIs {
+		entry, err := e.catalog.Entry(ctx, name, uri)
+		if errors.Is(err, ErrNotFound) {
+			report.NotFound = append(report.NotFound, uri)
+			continue
+		}
+		if err != nil {
+			return report, err
+		}
+		if slices.ContainsFunc(entries, func(have Entry) bool { return have.URI == uri }) {
+			continue
+		}
+		entries = append(entries, entry)
+		report.Documents++
+		report.Chunks += len(entry.Chunks)
+	}
+	if len(entries) == 0 {
+		return report, nil
+	}
+	h := info.Header
+	h.Dirty = true
+	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {
+		return report, err
+	}
+	if err := e.removeEntries(ctx, name, entries); err != nil {
+		report.Failed = append(report.Failed, SourceFailure{Stage: StageClean, Err: err, Error: err.Error()})
+		return report, fmt.Errorf("%w: %w", ErrPartial, err)
+	}
+	if info.Header.Dirty { // an earlier run left more to clean
+		return report, nil
+	}
+	return report, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
+}
+
+// drop removes a collection: from the catalog first, since it decides what is shown.
+func (e *Engine) drop(ctx context.Context, name string) error {
+	if err := e.catalog.Drop(ctx, name); err != nil {
+		return err
+	}
+	if err := e.dropIndexes(ctx, name); err != nil {
+		return fmt.Errorf("%w: the collection is gone, and records are left in an index: %w", ErrPartial, err)
+	}
+	return nil
+}
+
+// dropIndexes removes all records of a collection from both indexes.
+func (e *Engine) dropIndexes(ctx context.Context, name string) error {
+	var errs []error
+	for _, index := range []any{e.vectors, e.sparse} {
+		if d, ok := index.(Dropper); ok {
+			errs = append(errs, d.Drop(ctx, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// VerifyReport compares the indexes of a collection with its catalog. Its JSON form is what `rag verify --json` prints.
+type VerifyReport struct {
+	Collection string     `json:"collection"`
+	OK         bool       `json:"ok"` // no orphans, nothing missing, no run was cut short
+	Documents  int        `json:"documents"`
+	Chunks     int        `json:"chunks"`
+	Vectors    int        `json:"vectors"`    // records in the vector store
+	Postings   int        `json:"postings"`   // records in the sparse index
+	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
+	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
+	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
+	Repaired   bool       `json:"repaired"`   // what is listed was put right
+}
+
+// IndexGap is a chunk that one side has and the other has not.
+type IndexGap struct {
+	Index   string `json:"index"` // StageDense or StageSparse
+	ChunkID string `json:"chunk_id"`
+}
+
+// Verify compares the collection's indexes with its catalog, ID by ID. Differences are in the report, not an error.
+func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
+	name := e.collection(collection)
+	defer e.write(name)() // a run under way would look like a difference
+	h, exists, err := e.readHeader(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, e.noCollection(ctx, name)
+	}
+	return e.compareIndexes(ctx, name, h)
+}
+
+// Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
+// catalog. The report lists what was found.
+func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
+	name := e.collection(collection)
+	defer e.write(name)()
+	h, exists, err := e.readHeader(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, e.noCollection(ctx, name)
+	}
+	if err := e.checkHeader(name, h, true, true); err != nil {
+		return nil, err
+	}
+	return e.reconcile(ctx, name, h)
+}
+
+// compareIndexes fills a report.
+func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*VerifyReport, error) {
+	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Orphans: []IndexGap{}, Missing: []IndexGap{}}
+	live := map[string]bool{}
+	var order []string
+	for entry, err := range e.catalog.Entries(ctx, name) {
+		if err != nil {
+			return nil, err
+		}
+		rep.Documents++
+		for _, ref := range entry.Chunks {
+			live[ref.ID] = true
+			order = append(order, ref.ID)
+		}
+	}
+	rep.Chunks = len(order)
+	for _, index := range []struct {
+		stage string
+		store any
+		count *int
+	}{{StageDense, e.vectors, &rep.Vectors}, {StageSparse, e.sparse, &rep.Postings}} {
+		if index.store == nil || index.stage == StageDense && h.Embedder == "" {
+			continue
+		}
+		lister, ok := index.store.(IDLister)
+		if !ok {
+			return nil, fmt.Errorf("verify: the %s index cannot list its records: %w", index.stage, ErrUnsupported)
+		}
+		has := make(map[string]bool, len(live))
+		for id, err := range lister.IDs(ctx, name) {
+			if err != nil {
+				return nil, err
+			}
+			*index.count++
+			has[id] = true
+			if !live[id] {
+				rep.Orphans = append(rep.Orphans, IndexGap{index.stage, id})
+			}
+		}
+		for _, id := range order {
+			if !has[id] {
+				rep.Missing = append(rep.Missing, IndexGap{index.stage, id})
+			}
+		}
+	}
+	rep.OK = len(rep.Orphans) == 0 && len(rep.Missing) == 0 && !rep.Unfinished
+	return rep, nil
+}
+
+// reconcile makes the indexes agree with the catalog and clears the header's mark. The caller has the collection's
+// turn to write.
+func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyReport, error) {
+	rep, err := e.compareIndexes(ctx, name, h)
+	if err != nil {
+		return nil, err
+	}
+	if rep.OK {
+		return rep, nil
+	}
+	e.log.Info("repairing collection", "collection", name, "orphans", len(rep.Orphans), "missing", len(rep.Missing), "unfinished", rep.Unfinished)
+	var orphans []string
+	for _, gap := range rep.Orphans {
+		orphans = append(orphans, gap.ChunkID)
+	}
+	if err := e.unindex(ctx, name, orphans); err != nil {
+		return nil, err
+	}
+	again := map[string]bool{}
+	for _, gap := range rep.Missing {
+		again[gap.ChunkID] = true
+	}
+	for _, uri := range h.Pending {
+		entry, err := e.catalog.Entry(ctx, name, uri)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range entry.Chunks {
+			again[ref.ID] = true
+		}
+	}
+	if err := e.reindex(ctx, name, again); err != nil {
+		return nil, err
+	}
+	h.Dirty, h.Pending = false, nil
+	rep.Repaired = true
+	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &h}})
+}
+
+// reindex makes index records of live chunks from the catalog.
+func (e *Engine) reindex(ctx context.Context, name string, ids map[string]bool) error {
+	list := make([]string, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	for part := range slices.Chunk(list, groupChunks) {
+		chunks, err := e.catalog.Chunks(ctx, name, part)
+		if err != nil {
+			return err
+		}
+		ptrs, texts := make([]*Chunk, len(chunks)), make([]string, len(chunks))
+		for i := range chunks {
+			ptrs[i], texts[i] = &chunks[i], chunks[i].IndexText()
+		}
+		vectors := map[string][]float32{}
+		if e.embedder != nil {
+			vecs, err := e.embedAll(ctx, texts, nil)
+			if err != nil {
+				return &StageError{Stage: StageEmbed, Err: err}
+			}
+			for i := range chunks {
+				vectors[chunks[i].ID] = vecs[i]
+			}
+		}
+		if err := e.index(ctx, name, ptrs, vectors); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,321 @@
+// Package rag is an embeddable engine for retrieval-augmented generation: files go in, ranked passages come out,
+// and every step in between can be seen.
+//
+//	import (
+//		"github.com/seed-d8745b77/rag"
+//		_ "github.com/seed-d8745b77/rag/defaults" // links the built-in providers
+//	)
+//
+//	eng, err := rag.Open("kb") // no key, no service, no download
+//	...
+//	defer eng.Close()
+//	report, err := eng.Ingest(ctx, rag.IngestRequest{Sources: []rag.Sources{rag.Dir("docs")}})
+//	result, err := eng.Search(ctx, rag.Query{Text: "how long is the notice period?"})
+//
+// The package holds the types, the contracts of providers, their registries and the engine, and imports only the
+// standard library. Providers live in the packages beside it ("rooms") and register themselves; package ragtest has
+// a conformance suite for each contract.
+package rag
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Engine ingests sources and searches them. It is safe for concurrent use; ingests and deletes of one collection
+// take turns, searches never wait for them.
+type Engine struct {
+	dir    string
+	config Config
+	log    *slog.Logger
+	now    func() time.Time
+
+	catalog      Catalog
+	loaders      *Loaders
+	splitter     Splitter
+	transformers []Transformer
+	embedder     Embedder // nil: sparse only
+	vectors      VectorStore
+	sparse       SparseIndex
+	fuser        Fuser
+	reranker     Reranker          // nil: off
+	sink         TraceSink         // nil: off
+	methods      map[string]string // provider by stage, for traces
+
+	closers []io.Closer
+
+	mu      sync.Mutex
+	writers map[string]*sync.Mutex // by collection; held by whoever writes
+}
+
+// Open opens the engine whose data lies in dir, and makes the folder if there is none. Without options it uses the
+// providers of [DefaultConfig], which must be linked in. Errors: ErrUnknownProvider, ErrLocked (another process has
+// the data open; the message names it), ErrInvalid (damaged or newer data, bad settings).
+func Open(dir string, opts ...Option) (*Engine, error) {
+	s := settings{config: DefaultConfig(), providers: Default, logger: slog.New(slog.DiscardHandler), now: time.Now}
+	for _, opt := range opts {
+		opt(&s)
+	}
+	s.config.fillDefaults()
+	if err := s.config.validate(); err != nil {
+		return nil, err
+	}
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make data folder: %w", err)
+		}
+	}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}}
+	if err := e.build(&s); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// build makes the providers in the order in which one needs the other.
+func (e *Engine) build(s *settings) error {
+	env := Env{Dir: e.dir, Logger: e.log, Now: e.now}
+	c, p := &s.config, s.providers
+	var err error
+	if s.embedder != nil || c.Embedder.Provider != None {
+		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
+			return err
+		}
+		env.Embedder, env.Tokens = e.embedder, wordEstimate{}
+		if t, ok := e.embedder.(TokenCounter); ok {
+			env.Tokens = t
+		}
+	}
+	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
+		return err
+	}
+	if e.embedder != nil {
+		if e.vectors, err = provide(e, "vector_store", StageDense, s.vectors, c.VectorStore, &p.VectorStores, env); err != nil {
+			return err
+		}
+	}
+	if e.sparse, err = provide(e, "sparse_index", StageSparse, s.sparse, c.SparseIndex, &p.SparseIndexes, env); err != nil {
+		return err
+	}
+	if e.splitter, err = provide(e, "splitter", StageSplit, s.splitter, c.Splitter, &p.Splitters, env); err != nil {
+		return err
+	}
+	if e.fuser, err = provide(e, "fusion", StageFusion, s.fuser, c.Fusion, &p.Fusers, env); err != nil {
+		return err
+	}
+	if s.reranker != nil || c.Rerank.Provider != None {
+		if e.reranker, err = provide(e, "rerank", StageRerank, s.reranker, c.Rerank, &p.Rerankers, env); err != nil {
+			return err
+		}
+	}
+	if s.sink != nil || c.Trace.Provider != None {
+		if e.sink, err = provide(e, "trace", "trace", s.sink, c.Trace, &p.TraceSinks, env); err != nil {
+			return err
+		}
+	}
+	if e.transformers = s.transformers; e.transformers == nil {
+		for _, tc := range c.Transforms {
+			t, err := provide(e, "transforms", StageTransform, nil, tc, &p.Transformers, env)
+			if err != nil {
+				return err
+			}
+			e.transformers = append(e.transformers, t)
+		}
+	}
+	if e.loaders, err = newLoaders(s, env); err != nil {
+		return err
+	}
+	e.methods[StageLoad] = strings.Join(e.loaders.Names(), ",")
+	for _, l := range e.loaders.list {
+		e.own(l.Loader)
+	}
+	return nil
+}
+
+// provide returns the provider given as an option, or makes the configured one, and notes its name for traces.
+func provide[T any](e *Engine, slot, stage string, given T, c ProviderConfig, r *Registry[T], env Env) (T, error) {
+	if any(given) != nil && !isNilFunc(given) {
+		e.methods[stage] = providerName(given)
+		return given, nil
+	}
+	made, err := r.New(c.Provider, env, c.Settings)
+	if err != nil {
+		return made, fmt.Errorf("%s: %w", slot, err)
+	}
+	e.methods[stage] = c.Provider
+	e.own(made)
+	return made, nil
+}
+
+// isNilFunc reports whether a provider slot of function type was left empty.
+func isNilFunc(v any) bool {
+	f, ok := v.(Fuser)
+	return ok && f == nil
+}
+
+// own closes p with the engine. What an option brought in stays its owner's.
+func (e *Engine) own(p any) {
+	if c, ok := p.(io.Closer); ok {
+		e.closers = append(e.closers, c)
+	}
+}
+
+// Close releases what the engine opened. Calls under way must have returned. A second Close does nothing.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	closers := e.closers
+	e.closers = nil
+	e.mu.Unlock()
+	var errs []error
+	for _, c := range slices.Backward(closers) {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Config returns the configuration in force, defaults filled in.
+func (e *Engine) Config() Config { return e.config }
+
+// collection returns the name a call means.
+func (e *Engine) collection(name string) string {
+	if name == "" {
+		return e.config.Collection
+	}
+	return name
+}
+
+// write takes the collection's turn to write; call the returned function when done.
+func (e *Engine) write(collection string) (done func()) {
+	e.mu.Lock()
+	w := e.writers[collection]
+	if w == nil {
+		w = &sync.Mutex{}
+		e.writers[collection] = w
+	}
+	e.mu.Unlock()
+	w.Lock()
+	return w.Unlock
+}
+
+// fingerprint of a provider: what it says of itself, or its type.
+func fingerprint(p any) string {
+	if f, ok := p.(Fingerprinter); ok {
+		return f.Fingerprint()
+	}
+	return providerName(p)
+}
+
+// providerName is the type of a provider without the pointer: "catalog.Bolt".
+func providerName(p any) string { return strings.TrimPrefix(fmt.Sprintf("%T", p), "*") }
+
+// wordEstimate counts tokens for an embedder that cannot: about four tokens to three words, and one to each
+// character of a script written without blanks.
+type wordEstimate struct{}
+
+func (wordEstimate) CountTokens(text string) int {
+	words, single := 0, 0
+	in := false
+	for _, r := range text {
+		switch {
+		case r == ' ' || r == '\n' || r == '\t':
+			in = false
+		case r >= 0x2E80:
+			single++
+			in = false
+		case !in:
+			words++
+			in = true
+		}
+	}
+	return (words*4+2)/3 + single
+}
+
+// fillDefaults puts the default into every zero field.
+func (c *Config) fillDefaults() {
+	d := DefaultConfig()
+	str := func(p *string, v string) {
+		if *p == "" {
+			*p = v
+		}
+	}
+	num := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	provider := func(p *ProviderConfig, v ProviderConfig) { str(&p.Provider, v.Provider) }
+	str(&c.Collection, d.Collection)
+	provider(&c.Catalog, d.Catalog)
+	provider(&c.Splitter, d.Splitter)
+	provider(&c.Embedder, d.Embedder)
+	provider(&c.VectorStore, d.VectorStore)
+	provider(&c.SparseIndex, d.SparseIndex)
+	provider(&c.Fusion, d.Fusion)
+	provider(&c.Rerank, d.Rerank)
+	provider(&c.Trace, d.Trace)
+	if c.Transforms == nil {
+		c.Transforms = d.Transforms
+	}
+	r := &c.Retrieval
+	num(&r.TopK, d.Retrieval.TopK)
+	num(&r.DenseTopK, d.Retrieval.DenseTopK)
+	num(&r.SparseTopK, d.Retrieval.SparseTopK)
+	num(&r.FusionTopK, d.Retrieval.FusionTopK)
+	num(&r.RerankTopN, d.Retrieval.RerankTopN)
+	num(&r.RerankMS, d.Retrieval.RerankMS)
+	if r.EnableDense == nil {
+		r.EnableDense = d.Retrieval.EnableDense
+	}
+	if r.EnableSparse == nil {
+		r.EnableSparse = d.Retrieval.EnableSparse
+	}
+	if r.DenseWeight == 0 {
+		r.DenseWeight = d.Retrieval.DenseWeight
+	}
+	if r.SparseWeight == 0 {
+		r.SparseWeight = d.Retrieval.SparseWeight
+	}
+	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
+	if c.Ingest.MaxSourceBytes == 0 {
+		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
+	}
+}
+
+// validate reports sizes that make no sense.
+func (c *Config) validate() error {
+	r := c.Retrieval
+	for _, n := range []struct {
+		key   string
+		value int
+	}{
+		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
+		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
+		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
+	} {
+		if n.value < 1 {
+			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
+		}
+	}
+	if r.DenseWeight < 0 || r.SparseWeight < 0 {
+		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)
+	}
+	return nil
+}
+
+// mustJSON encodes plain data that cannot fail to encode.
+func mustJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("rag: " + err.Error())
+	}
+	return b
+}

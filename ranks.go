@@ -1,0 +1,170 @@
+package rag
+
+import (
+	"context"
+	"time"
+)
+
+// maxCandidates is how many candidates of a stage a trace lists.
+const maxCandidates = 50
+
+// rankLane lists a lane's candidates in its span.
+func rankLane(span *Span, list []Match) {
+	for i, m := range list[:min(len(list), maxCandidates)] {
+		span.Candidates = append(span.Candidates, Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score})
+	}
+}
+
+// rankFusion compares the fused list with the lanes: a chunk's rank before is its best rank over both.
+func (s *search) rankFusion(span *Span) {
+	ranks := s.laneRanks()
+	seen := map[string]bool{}
+	for _, list := range s.lists {
+		for _, m := range list {
+			seen[m.ID] = true
+		}
+	}
+	var t moveTally
+	for i, m := range s.fused {
+		c := Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score}
+		if r, ok := ranks[StageDense][m.ID]; ok {
+			c.DenseRank = &r.Position
+			c.RankBefore = &r.Position
+		}
+		if r, ok := ranks[StageSparse][m.ID]; ok {
+			c.SparseRank = &r.Position
+			if c.RankBefore == nil || r.Position < *c.RankBefore {
+				c.RankBefore = &r.Position
+			}
+		}
+		t.add(span, c)
+	}
+	t.close(span, len(seen)-len(s.fused))
+}
+
+// rankRerank compares the reranked list with the fused list that was handed to the reranker.
+func (s *search) rankRerank(span *Span, before map[string]int) {
+	kept := min(len(s.hits), s.q.TopK)
+	var t moveTally
+	for i, h := range s.hits[:kept] {
+		c := Candidate{ChunkID: h.Chunk.ID, Rank: i + 1, Score: h.Score}
+		if rank, ok := before[h.Chunk.ID]; ok {
+			c.RankBefore = &rank
+		}
+		t.add(span, c)
+	}
+	span.Out = kept
+	t.close(span, len(before)-kept)
+}
+
+// moveTally sums up rank changes.
+type moveTally struct{ m Moves }
+
+// add completes a candidate's change of rank, counts it, and lists it while there is room.
+func (t *moveTally) add(span *Span, c Candidate) {
+	after := c.Rank
+	c.RankAfter = &after
+	if c.RankBefore == nil {
+		t.m.New++
+	} else {
+		delta := *c.RankBefore - after
+		c.RankDelta = &delta
+		switch {
+		case delta > 0:
+			t.m.MovedUp++
+			t.m.MaxGain = max(t.m.MaxGain, delta)
+		case delta < 0:
+			t.m.MovedDown++
+			t.m.MaxDrop = max(t.m.MaxDrop, -delta)
+		default:
+			t.m.Unchanged++
+		}
+	}
+	if len(span.Candidates) < maxCandidates {
+		span.Candidates = append(span.Candidates, c)
+	}
+}
+
+func (t *moveTally) close(span *Span, dropped int) {
+	t.m.Dropped = dropped
+	span.Moves = &t.m
+}
+
+// trace of a search.
+func (s *search) trace(err error) *Trace {
+	t := &Trace{
+		ID: s.id, Type: TraceQuery, Timestamp: s.started, Collection: s.q.Collection,
+		UserQuery: s.q.Text, Mode: string(s.result.Mode), Notes: s.result.Notes,
+		TotalMS: milliseconds(s.now().Sub(s.started)),
+	}
+	for _, stage := range queryStages {
+		t.Stages = append(t.Stages, *s.spans[stage])
+	}
+	for i, h := range s.result.Hits {
+		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score})
+	}
+	if err != nil {
+		t.Error = err.Error()
+	}
+	return t
+}
+
+// ingestStages are the stages of an ingest, in order.
+var ingestStages = []string{StageLoad, StageSplit, StageTransform, StageEmbed, StageUpsert}
+
+// maxPaths is how many of the scopes or URIs asked for a trace lists.
+const maxPaths = 20
+
+// trace of an ingest. Times are summed over workers, so they can exceed the whole.
+func (r *ingestRun) trace(err error) *Trace {
+	rep := &r.report
+	t := &Trace{
+		ID: r.id, Type: TraceIngest, Timestamp: r.started, Collection: r.name, TotalMS: milliseconds(r.now().Sub(r.started)),
+		Counts: &Counts{
+			Added: rep.Added, Updated: rep.Updated, Moved: rep.Moved, Unchanged: rep.Unchanged, Deleted: rep.Deleted,
+			Failed: len(rep.Failed), Chunks: rep.Chunks.New + rep.Chunks.Reused, Images: r.images,
+		},
+	}
+	for _, set := range r.req.Sources {
+		if set.Scope != "" && len(t.SourcePath) < maxPaths {
+			t.SourcePath = append(t.SourcePath, set.Scope)
+		}
+	}
+	for _, src := range r.sources {
+		if len(t.SourcePath) < maxPaths && !r.inScope(src.URI) {
+			t.SourcePath = append(t.SourcePath, src.URI)
+		}
+	}
+	details := map[string]map[string]any{
+		StageLoad:  {"size": r.bytes, "pages": r.pages, "images": r.images, "skipped": len(rep.Skipped), "failed": len(rep.Failed)},
+		StageSplit: {"chunks": r.count[StageSplit][1]},
+	}
+	if r.embedder != nil {
+		m := r.embedder.Model()
+		details[StageEmbed] = map[string]any{"model": m.Name, "dimension": m.Dims, "embedded": rep.Embedded, "reused": rep.Chunks.Reused, "truncated_inputs": rep.Truncated}
+	}
+	for _, stage := range ingestStages {
+		c := r.count[stage]
+		span := Span{Stage: stage, Method: r.methods[stage], ElapsedMS: milliseconds(r.spent[stage]), In: c[0], Out: c[1], Detail: details[stage]}
+		if stage == StageEmbed && r.embedder == nil {
+			span.Status = SpanOff
+		}
+		t.Stages = append(t.Stages, span)
+	}
+	if err != nil {
+		t.Error = err.Error()
+	}
+	return t
+}
+
+// record hands a trace to the sink. A trace that cannot be kept is logged: it must not fail the call it is about.
+func (e *Engine) record(ctx context.Context, t *Trace) {
+	if e.sink == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // a cancelled call is traced too
+	defer cancel()
+	if err := e.sink.Record(ctx, t); err != nil {
+		e.log.Warn("trace not kept", "trace", t.ID, "error", err)
+	}
+}

@@ -1,0 +1,350 @@
+package rag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Mode says which lanes a search uses.
+type Mode string
+
+// The modes.
+const (
+	Hybrid Mode = "hybrid" // dense and sparse, fused
+	Dense  Mode = "dense"  // vectors only
+	Sparse Mode = "sparse" // words only
+)
+
+// Query is a question to a collection. Only Text must be given.
+type Query struct {
+	Text       string
+	Collection string    // "" means Config.Collection
+	TopK       int       // hits wanted; 0 means Config.Retrieval.TopK
+	Mode       Mode      // "" means what Config.Retrieval enables
+	Filter     Filter    // zero: everything
+	AsOf       time.Time // leaves out what is not in force at this instant; zero: no validity policy
+	Explain    bool      // put the trace into the result
+}
+
+// Result is the outcome of a search.
+type Result struct {
+	Query      string
+	Collection string
+	Mode       Mode   // lanes that were really used
+	Hits       []Hit  // best first
+	Notes      []Note // where the pipeline did less than was asked: a lane left out, a reranker that failed
+	TraceID    string
+	Trace      *Trace // nil unless Query.Explain
+}
+
+// Search ranks the collection's chunks against the query: both lanes at once, then fusion, then reranking if it is on.
+//
+// One lane failing leaves the other, and Notes says so; if none is left the result has no hits and the error matches
+// ErrUnavailable. Other errors: ErrInvalid (empty text, bad filter), ErrNotFound (no such collection), ErrFingerprint
+// (built by another embedder or analyzer).
+func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
+	s := newSearch(e, q)
+	err := s.do(ctx)
+	if s.result.Hits == nil {
+		s.result.Hits = []Hit{}
+	}
+	trace := s.trace(err)
+	e.record(ctx, trace)
+	if q.Explain {
+		s.result.Trace = trace
+	}
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		return nil, err
+	}
+	return s.result, err
+}
+
+// search is the state of one Search call.
+type search struct {
+	*Engine
+	q       Query
+	result  *Result
+	id      string
+	started time.Time
+	text    string // normalised query text
+	filter  Filter
+	dense   bool // lanes wanted
+	words   bool
+	lists   map[string][]Match // by lane
+	fused   []Match
+	hits    []Hit // hydrated, in the order of the last stage
+	spans   map[string]*Span
+}
+
+func newSearch(e *Engine, q Query) *search {
+	s := &search{Engine: e, q: q, id: newTraceID(), started: e.now(), lists: map[string][]Match{}, spans: map[string]*Span{}}
+	for _, stage := range queryStages {
+		s.spans[stage] = &Span{Stage: stage, Method: e.methods[stage], Status: SpanOff}
+	}
+	s.q.Collection = e.collection(q.Collection)
+	if s.q.TopK == 0 {
+		s.q.TopK = e.config.Retrieval.TopK
+	}
+	s.result = &Result{Query: q.Text, Collection: s.q.Collection, TraceID: s.id}
+	return s
+}
+
+// do is the spine of a search.
+func (s *search) do(ctx context.Context) error {
+	if err := s.understand(ctx); err != nil { // query_processing
+		return err
+	}
+	// A chunk that is in an index but not live (a run under way, or cut short) takes a live one's place, so look
+	// further until there are enough or the lanes have no more.
+	for deeper := 1; ; deeper *= 2 {
+		if err := s.lanes(ctx, deeper); err != nil { // dense ∥ sparse
+			return err
+		}
+		s.fuse()
+		live, err := s.hydrate(ctx)
+		if err != nil {
+			return err
+		}
+		if live >= s.q.TopK || !s.moreBelow(deeper) || live == len(s.fused) {
+			break
+		}
+	}
+	s.rerank(ctx)
+	if len(s.hits) > s.q.TopK {
+		s.hits = s.hits[:s.q.TopK]
+	}
+	s.result.Hits = s.hits
+	return nil
+}
+
+// understand checks the query and decides the lanes.
+func (s *search) understand(ctx context.Context) error {
+	span, start := s.begin(StageQuery)
+	defer s.end(span, start)
+	s.text = strings.Join(strings.Fields(strings.ToValidUTF8(s.q.Text, " ")), " ")
+	if s.text == "" {
+		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)
+	}
+	if s.q.TopK < 0 {
+		return fmt.Errorf("search: top_k is %d: it must be at least 1: %w", s.q.TopK, ErrInvalid)
+	}
+	if err := s.q.Filter.Validate(); err != nil {
+		return err
+	}
+	s.filter = s.q.Filter
+	if !s.q.AsOf.IsZero() {
+		s.filter = And(s.filter, ValidAt(s.q.AsOf))
+	}
+	if err := s.chooseLanes(); err != nil {
+		return err
+	}
+	h, exists, err := s.readHeader(ctx, s.q.Collection)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return s.noCollection(ctx, s.q.Collection)
+	}
+	if err := s.checkHeader(s.q.Collection, h, s.dense, s.words); err != nil {
+		return err
+	}
+	s.leaveOutForeign(span)
+	span.In, span.Out = 1, 1
+	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text
+	if !s.filter.IsZero() {
+		span.Detail["filter"] = s.filter
+	}
+	return nil
+}
+
+// chooseLanes turns the mode and the configuration into lanes.
+func (s *search) chooseLanes() error {
+	r := s.config.Retrieval
+	switch s.q.Mode {
+	case "":
+		s.dense, s.words = *r.EnableDense && s.embedder != nil, *r.EnableSparse
+	case Hybrid:
+		s.dense, s.words = s.embedder != nil, true
+	case Dense:
+		s.dense = true
+	case Sparse:
+		s.words = true
+	default:
+		modes := []string{string(Hybrid), string(Dense), string(Sparse)}
+		return fmt.Errorf("search: mode %q%s (known: %s): %w", s.q.Mode, DidYouMean(string(s.q.Mode), modes), strings.Join(modes, ", "), ErrInvalid)
+	}
+	switch {
+	case s.q.Mode == Dense && s.embedder == nil:
+		return fmt.Errorf("search: mode dense needs an embedder, and this engine has none: %w", ErrInvalid)
+	case s.q.Mode == Hybrid && s.embedder == nil:
+		s.note(StageDense, SpanLeftOut, "this engine has no embedder")
+	case !s.dense && !s.words:
+		return fmt.Errorf("search: retrieval.enable_dense and enable_sparse are both off: %w", ErrInvalid)
+	}
+	s.setMode()
+	return nil
+}
+
+func (s *search) setMode() {
+	switch {
+	case s.dense && s.words:
+		s.result.Mode = Hybrid
+	case s.dense:
+		s.result.Mode = Dense
+	default:
+		s.result.Mode = Sparse
+	}
+}
+
+// fuse joins the lanes that answered.
+func (s *search) fuse() {
+	span, start := s.begin(StageFusion)
+	defer s.end(span, start)
+	r := s.config.Retrieval
+	var rankings []Ranking
+	for _, lane := range []Ranking{{Stage: StageDense, Weight: r.DenseWeight}, {Stage: StageSparse, Weight: r.SparseWeight}} {
+		if list, ok := s.lists[lane.Stage]; ok {
+			lane.Matches = list
+			rankings = append(rankings, lane)
+			span.In += len(list)
+		}
+	}
+	if len(rankings) == 1 { // nothing to fuse: the lane's own scores say more
+		s.fused = slices.Clone(rankings[0].Matches)
+		span.Status = SpanOff
+	} else {
+		s.fused = s.fuser(rankings)
+	}
+	if keep := max(r.FusionTopK, s.q.TopK); len(s.fused) > keep {
+		s.fused = s.fused[:keep]
+	}
+	span.Out = len(s.fused)
+	s.rankFusion(span)
+}
+
+// hydrate reads the texts of the fused candidates, drops what is not live, and returns how many are left.
+func (s *search) hydrate(ctx context.Context) (int, error) {
+	ids := make([]string, len(s.fused))
+	for i, m := range s.fused {
+		ids[i] = m.ID
+	}
+	chunks, err := s.catalog.Chunks(ctx, s.q.Collection, ids)
+	if err != nil {
+		return 0, err
+	}
+	byID := make(map[string]*Chunk, len(chunks))
+	for i := range chunks {
+		byID[chunks[i].ID] = &chunks[i]
+	}
+	ranks := s.laneRanks()
+	s.hits = s.hits[:0]
+	for i, m := range s.fused {
+		c := byID[m.ID]
+		if c == nil {
+			continue
+		}
+		h := Hit{Chunk: *c, Score: m.Score, Status: status(c.Validity, s.q.AsOf)}
+		for _, lane := range []string{StageDense, StageSparse} {
+			if r, ok := ranks[lane][m.ID]; ok {
+				h.Trail = append(h.Trail, r)
+			}
+		}
+		if s.spans[StageFusion].Status != SpanOff {
+			h.Trail = append(h.Trail, Rank{StageFusion, i + 1, m.Score})
+		}
+		s.hits = append(s.hits, h)
+	}
+	return len(s.hits), nil
+}
+
+// status of a text under a validity policy; "" without one.
+func status(v Validity, asOf time.Time) string {
+	switch {
+	case asOf.IsZero():
+		return ""
+	case !v.Contains(asOf):
+		return "expired"
+	case !v.Stated:
+		return "needs_review"
+	}
+	return "current"
+}
+
+// moreBelow reports whether a lane may have matches beyond those it gave.
+func (s *search) moreBelow(deeper int) bool {
+	r := s.config.Retrieval
+	return len(s.lists[StageDense]) >= s.laneK(r.DenseTopK, deeper) || len(s.lists[StageSparse]) >= s.laneK(r.SparseTopK, deeper)
+}
+
+// laneK is how many candidates a lane is asked for: never fewer than the hits wanted.
+func (s *search) laneK(configured, deeper int) int { return max(configured, s.q.TopK) * deeper }
+
+// rerank gives the first candidates to the reranker within its time. Whatever goes wrong, the fusion order stands.
+func (s *search) rerank(ctx context.Context) {
+	if s.reranker == nil || len(s.hits) == 0 {
+		return
+	}
+	span, start := s.begin(StageRerank)
+	defer s.end(span, start)
+	n := min(len(s.hits), max(s.config.Retrieval.RerankTopN, s.q.TopK))
+	span.In, span.Out = n, n
+	texts := make([]string, n)
+	for i := range n {
+		texts[i] = s.hits[i].Chunk.Text
+	}
+	scores, err := s.rerankWithin(ctx, texts)
+	if err != nil {
+		s.note(StageRerank, SpanFailed, "the fusion order stands: "+err.Error())
+		span.Error = err.Error()
+		span.Out = min(n, s.q.TopK)
+		return
+	}
+	head := s.hits[:n]
+	before := make(map[string]int, n)
+	for i := range head {
+		head[i].Score = scores[i]
+		before[head[i].Chunk.ID] = i + 1
+	}
+	slices.SortStableFunc(head, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
+	})
+	for i := range head {
+		head[i].Trail = append(head[i].Trail, Rank{StageRerank, i + 1, head[i].Score})
+	}
+	s.hits = head
+	s.rankRerank(span, before)
+}
+
+// rerankWithin calls the reranker with a deadline: its budget, or half of what the caller's deadline leaves if that
+// is less, so that there is time to answer without it.
+func (s *search) rerankWithin(ctx context.Context, texts []string) ([]float64, error) {
+	budget := time.Duration(s.config.Retrieval.RerankMS) * time.Millisecond
+	if deadline, ok := ctx.Deadline(); ok {
+		budget = min(budget, time.Until(deadline)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	type reply struct {
+		scores []float64
+		err    error
+	}
+	got := make(chan reply, 1) // a reranker that ignores its context must not hold the search up
+	go func() {
+		scores, err := s.reranker.Rerank(ctx, s.text, texts)
+		got <- reply{scores, err}
+	}()
+	select {
+	case r := <-got:
+		if r.err == nil && len(r.scores) != len(texts) {
+			r.err = fmt.Errorf("%d scores for %d texts", len(r.scores), len(texts))
+		}
+		return r.scores, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no reply within %v: %w", budget.Round(time.Millisecond), ctx.Err())
+	}
+}
