@@ -46,7 +46,7 @@ docscheck:
 
 # Rewrite the generated parts of the documentation: code blocks of README.md, docs/cli.md.
 docs:
-	$(GO) test -count=1 ./internal/docscheck -run 'Readme|Help' -update
+	$(GO) test -count=1 ./internal/docscheck -run 'ReadmeCode|CommandHelp' -update
 
 # Rewrite golden files and generated documentation; look at the difference before you commit it.
 update: docs
@@ -72,8 +72,8 @@ purego:
 	$(GO) test -tags purego ./internal/encoder/...
 
 tidy:
-	$(GO) mod tidy -diff
 	$(GO) mod verify
+	$(GO) mod tidy -diff
 
 ci:
 	.ci/run

@@ -55,21 +55,21 @@ var ragProgram = sync.OnceValues(func() (string, error) {
 })
 
 // rag runs the program in dir and returns its standard output.
-func rag(t *testing.T, dir string, args ...string) string {
-	t.Helper()
+func rag(ctx context.Context, dir string, args ...string) (string, error) {
 	program, err := ragProgram()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "RAG_DIR=")
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		t.Errorf("rag %s: %v\n%s%s", strings.Join(args, " "), err, stdout.String(), stderr.String())
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("rag %s: %w\n%s%s", strings.Join(args, " "), err, out, stderr.String())
 	}
-	return stdout.String()
+	return string(out), nil
 }
 
 func TestReadmeCodeIsCompiledCode(t *testing.T) {
@@ -94,16 +94,16 @@ func TestReadmeCommandsRun(t *testing.T) {
 		if c.Args == nil {
 			continue
 		}
-		if out := rag(t, dir, c.Args...); out == "" && !t.Failed() {
-			t.Errorf("README.md:%d: rag %s prints nothing", c.Line, strings.Join(c.Args, " "))
+		if _, err := rag(t.Context(), dir, c.Args...); err != nil {
+			t.Fatalf("README.md:%d: %v", c.Line, err)
 		}
 	}
 }
 
 func TestCommandHelpIsDocumented(t *testing.T) {
-	want := rag(t, t.TempDir(), "help-all")
-	if t.Failed() {
-		return
+	want, err := rag(t.Context(), t.TempDir(), "help-all")
+	if err != nil {
+		t.Fatal(err)
 	}
 	have, err := os.ReadFile(filepath.Join(root, "docs", "cli.md"))
 	if err != nil && !*update {

@@ -103,7 +103,7 @@ func TestDeadPaths(t *testing.T) {
 		{"a heading", "[one](adr/0001-first.md#1-first-a-choice)", ""},
 		{"another site", "[site](https://example.com/x)", ""},
 		{"a code path", "`loader/text.go` and `loader/` and `loader/*.go`", ""},
-		{"no path of ours", "`text/markdown`, `golang.org/x/net`, `k1 = 1.2`", ""},
+		{"no path of ours", "`text/markdown`, `golang.org/x/net`, `../shared`, `k1 = 1.2`", ""},
 		{"inside a code block", "```text\n[x](gone.md)\n```", ""},
 		{"a dead link", "\n[two](adr/0002-second.md)", "docs/page.md:2: link adr/0002-second.md: no such file"},
 		{"a dead heading", "[one](adr/0001-first.md#second)", "no such heading"},

@@ -76,7 +76,7 @@ func isPath(root, span string) bool {
 	if !deep {
 		return strings.HasSuffix(span, ".md") && span != ".md"
 	}
-	return rest != "" && !strings.Contains(first, "*") && exists(root, first)
+	return rest != "" && first != ".." && !strings.Contains(first, "*") && exists(root, first)
 }
 
 // exists reports whether a path or glob pattern names anything below root.
