@@ -1,0 +1,22 @@
+package boltkv
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockOffset is the high half of the offset of the one locked byte. Windows locks forbid others to read what they cover,
+// so it lies far behind the process ID.
+const lockOffset = 1 << 30
+
+// tryLock locks the file without waiting; held says that someone else has it. The lock ends when the file is closed.
+func tryLock(f *os.File) (held bool, err error) {
+	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0, &windows.Overlapped{OffsetHigh: lockOffset})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return true, nil
+	}
+	return false, err
+}
