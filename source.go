@@ -127,11 +127,16 @@ func Dir(dir string) Sources {
 		}
 		// Sources are opened after the walk ended, by which time root must still be open: its life ends with the
 		// last source, through the finalizer os.Root has.
-		walk(root.FS(), func(rel string) string { return FileURI(filepath.Join(abs, filepath.FromSlash(rel))) },
+		walk(rootFS{root}, func(rel string) string { return FileURI(filepath.Join(abs, filepath.FromSlash(rel))) },
 			func(rel string) error { return linkError(abs, rel) }, yield)
 	}
 	return s
 }
+
+// rootFS is root's file system for names that are not valid UTF-8 too, which os.Root.FS refuses.
+type rootFS struct{ root *os.Root }
+
+func (r rootFS) Open(name string) (fs.File, error) { return r.root.Open(name) }
 
 // linkError says what is wrong with a symbolic link, or returns nil for one that may be passed over.
 func linkError(root, rel string) error {

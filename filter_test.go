@@ -1,0 +1,104 @@
+package rag_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+func TestFilterMatch(t *testing.T) {
+	day := func(d int) time.Time { return time.Date(2026, 6, d, 0, 0, 0, 0, time.UTC) }
+	m := rag.Meta{"country": "UK", "year": 2026.0, "draft": false, "tags": []string{"fees", "visa"}, "date": "2026-02-01"}
+	v := rag.Validity{From: day(1), Until: day(30), Stated: true}
+	for name, c := range map[string]struct {
+		f    rag.Filter
+		want bool
+	}{
+		"zero":                     {rag.Filter{}, true},
+		"eq":                       {rag.Eq("country", "UK"), true},
+		"eq other":                 {rag.Eq("country", "uk"), false},
+		"eq number from int":       {rag.Eq("year", 2026), true},
+		"eq bool":                  {rag.Eq("draft", false), true},
+		"eq kind differs":          {rag.Eq("year", "2026"), false},
+		"eq list element":          {rag.Eq("tags", "visa"), true},
+		"eq missing":               {rag.Eq("city", "x"), false},
+		"not of missing":           {rag.Not(rag.Eq("city", "x")), true},
+		"in":                       {rag.In("country", "FR", "UK"), true},
+		"in nothing":               {rag.In("country"), false},
+		"in list":                  {rag.In("tags", "a", "fees"), true},
+		"prefix":                   {rag.Prefix("date", "2026-"), true},
+		"prefix of number":         {rag.Prefix("year", "20"), false},
+		"range number":             {rag.Range("year", rag.Bounds{GTE: 2026, LT: 2027}), true},
+		"range number above":       {rag.Range("year", rag.Bounds{GT: 2026}), false},
+		"range date":               {rag.Range("date", rag.Bounds{GTE: "2026-01-01", LTE: "2026-02-01"}), true},
+		"range of another kind":    {rag.Range("date", rag.Bounds{GTE: 1}), false},
+		"exists":                   {rag.Exists("tags"), true},
+		"exists not":               {rag.Exists("city"), false},
+		"valid":                    {rag.ValidAt(day(1)), true},
+		"valid until is exclusive": {rag.ValidAt(day(30)), false},
+		"and":                      {rag.And(rag.Eq("country", "UK"), rag.Eq("year", 2026)), true},
+		"and of nothing":           {rag.And(), true},
+		"or":                       {rag.Or(rag.Eq("country", "FR"), rag.Eq("year", 2026)), true},
+		"or of nothing":            {rag.Or(), false},
+		"unknown operator":         {rag.Filter{Op: "like", Field: "country", Value: "U"}, false},
+	} {
+		if got := c.f.Match(m, v); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestFilterJSON(t *testing.T) {
+	f := rag.And(rag.In("country", "UK", "FR"), rag.Not(rag.Range("year", rag.Bounds{LT: 2020})), rag.ValidAt(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)))
+	b, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back rag.Filter
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, back); diff != "" {
+		t.Error(diff)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":      {`{"op":"eq","feild":"a","value":1}`, `"field"`},
+		"unknown operator": {`{"op":"equals","field":"a","value":1}`, "known: eq"},
+		"nested":           {`{"op":"not","args":[{"op":"rang","field":"a"}]}`, `did you mean "range"`},
+		"no field":         {`{"op":"exists"}`, "no field"},
+		"value kind":       {`{"op":"eq","field":"a","value":[1]}`, "not a string, number or bool"},
+		"mixed bounds":     {`{"op":"range","field":"a","bounds":{"gt":1,"lt":"b"}}`, "mix"},
+		"no bounds":        {`{"op":"range","field":"a"}`, "no bounds"},
+		"not of two":       {`{"op":"not","args":[{"op":"exists","field":"a"},{"op":"exists","field":"b"}]}`, "one argument"},
+	} {
+		err := json.Unmarshal([]byte(c.text), &back)
+		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzFilterJSON(f *testing.F) {
+	f.Add(`{"op":"and","args":[{"op":"eq","field":"a","value":"b"}]}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		var fl rag.Filter
+		if json.Unmarshal([]byte(s), &fl) != nil {
+			return
+		}
+		fl.Match(rag.Meta{"a": "b", "n": 1.0}, rag.Validity{})
+		b, err := json.Marshal(fl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back rag.Filter
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Errorf("%s does not read back: %v", b, err)
+		}
+	})
+}

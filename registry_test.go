@@ -1,0 +1,80 @@
+package rag_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+type splitterSettings struct {
+	MaxTokens int `json:"max_tokens"`
+}
+
+func TestRegistry(t *testing.T) {
+	var r rag.Registry[int]
+	if _, err := r.New("x", rag.Env{}, nil); !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `rag/defaults"`) {
+		t.Errorf("empty registry: %v", err)
+	}
+	factory := rag.Typed(func(_ rag.Env, s splitterSettings) (int, error) { return s.MaxTokens, nil })
+	r.Register("recursive", factory)
+	r.Register("section", factory)
+	if got, err := r.New("section", rag.Env{}, json.RawMessage(`{"max_tokens": 7}`)); got != 7 || err != nil {
+		t.Errorf("got %d, %v", got, err)
+	}
+	if diff := cmp.Diff([]string{"recursive", "section"}, r.Names()); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.New("recursiv", rag.Env{}, nil); !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `did you mean "recursive"`) {
+		t.Errorf("misspelt: %v", err)
+	}
+	if _, err := r.New("section", rag.Env{}, json.RawMessage(`{"max_token": 7}`)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "max_tokens"`) {
+		t.Errorf("unknown setting: %v", err)
+	}
+	for name, register := range map[string]func(){
+		"taken": func() { r.Register("section", factory) },
+		"empty": func() { r.Register("", factory) },
+		"nil":   func() { r.Register("new", nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			register()
+		}()
+	}
+}
+
+func TestOpenWithoutDefaultsNamesTheMissingLine(t *testing.T) {
+	_, err := rag.Open(t.TempDir(), rag.WithProviders(&rag.Providers{}))
+	if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `import _ "github.com/seed-d8745b77/rag/defaults"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProviderConfigJSON(t *testing.T) {
+	for text, want := range map[string]rag.ProviderConfig{
+		`"flat"`:                       {Provider: "flat"},
+		`{"provider":"flat"}`:          {Provider: "flat"},
+		`{"k1":1.5,"provider":"bm25"}`: {Provider: "bm25", Settings: json.RawMessage(`{"k1":1.5}`)},
+		`{"k1":1.5}`:                   {Settings: json.RawMessage(`{"k1":1.5}`)},
+	} {
+		var got rag.ProviderConfig
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+	var got rag.ProviderConfig
+	if err := json.Unmarshal([]byte(`[1]`), &got); !errors.Is(err, rag.ErrInvalid) {
+		t.Errorf("list: %v", err)
+	}
+}

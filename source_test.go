@@ -1,0 +1,185 @@
+package rag_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// listing reads a set: base names of the sources, and of those that failed with their errors.
+func listing(t *testing.T, set rag.Sources) (files []string, failed map[string]error) {
+	t.Helper()
+	failed = map[string]error{}
+	for src, err := range set.All {
+		name := src.URI[strings.LastIndexByte(src.URI, '/')+1:]
+		if err != nil {
+			failed[name] = err
+			continue
+		}
+		files = append(files, name)
+		r, err := src.Open(t.Context())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := io.ReadAll(r); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		r.Close()
+	}
+	return files, failed
+}
+
+func put(t *testing.T, parts ...string) string {
+	t.Helper()
+	p := filepath.Join(parts...)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestDirYieldsFilesInOrderWithoutHiddenOnes(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b.md", "a.md", "sub/c.md", ".hidden.md", ".git/config", "with space.txt"} {
+		put(t, dir, filepath.FromSlash(name))
+	}
+	files, failed := listing(t, rag.Dir(dir))
+	if diff := cmp.Diff([]string{"a.md", "b.md", "c.md", "with%20space.txt"}, files); diff != "" || len(failed) != 0 {
+		t.Errorf("%s failed: %v", diff, failed)
+	}
+}
+
+func TestDirFollowsNoLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: links need a privilege on Windows")
+	}
+	dir, outside := t.TempDir(), t.TempDir()
+	put(t, dir, "a.md")
+	secret := put(t, outside, "secret.md")
+	link := func(target, name string) {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(".", "loop")
+	link("a.md", "inside.md")
+	link(secret, "absolute.md")
+	link(filepath.Join("..", filepath.Base(outside), "secret.md"), "relative.md")
+	link(outside, "folder")
+	link("nowhere", "broken.md")
+	files, failed := listing(t, rag.Dir(dir))
+	if diff := cmp.Diff([]string{"a.md"}, files); diff != "" {
+		t.Error(diff)
+	}
+	for name, want := range map[string]error{"absolute.md": rag.ErrLinkOutside, "relative.md": rag.ErrLinkOutside, "folder": rag.ErrLinkOutside, "broken.md": rag.ErrNotFound} {
+		if !errors.Is(failed[name], want) {
+			t.Errorf("%s: %v", name, failed[name])
+		}
+	}
+	if len(failed) != 4 {
+		t.Errorf("failed: %v", failed)
+	}
+}
+
+func TestDirCannotBeLedOutBySwappingALinkIn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("skipped: links need a privilege on Windows")
+	}
+	dir, outside := t.TempDir(), t.TempDir()
+	file := put(t, dir, "a.md")
+	secret := put(t, outside, "secret.md")
+	for src, err := range rag.Dir(dir).All {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(file), os.Symlink(secret, file)); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := src.Open(t.Context()); err == nil {
+			r.Close()
+			t.Error("the file outside was opened")
+		}
+	}
+}
+
+func TestOddNamesHaveURIs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: this system does not allow such names")
+	}
+	dir := t.TempDir()
+	put(t, dir, "line\nbreak.md")
+	put(t, dir, "bad\xffutf8.md")
+	files, failed := listing(t, rag.Dir(dir))
+	if diff := cmp.Diff([]string{"bad%FFutf8.md", "line%0Abreak.md"}, files); diff != "" || len(failed) != 0 {
+		t.Errorf("%s failed: %v", diff, failed)
+	}
+	for src := range rag.Dir(dir).All {
+		p, ok := rag.FilePath(src.URI)
+		if _, err := os.Stat(p); !ok || err != nil {
+			t.Errorf("FilePath(%q) = %q, %v: %v", src.URI, p, ok, err)
+		}
+	}
+}
+
+func TestMissingFolderAndFileAreErrorsOfTheirURI(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	for name, set := range map[string]rag.Sources{"dir": rag.Dir(missing), "file": rag.Files(missing), "path": rag.Path(missing)} {
+		_, failed := listing(t, set)
+		if err := failed["missing"]; !errors.Is(err, rag.ErrNotFound) {
+			t.Errorf("%s: %v", name, failed)
+		}
+	}
+}
+
+func TestUnreadableFolderIsAnErrorAndTheRestIsListed(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("skipped: this user may read everything")
+	}
+	dir := t.TempDir()
+	put(t, dir, "a.md")
+	locked := put(t, dir, "locked", "b.md")
+	if err := os.Chmod(filepath.Dir(locked), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(locked), 0o755) })
+	files, failed := listing(t, rag.Dir(dir))
+	if len(files) != 1 || !errors.Is(failed["locked"], os.ErrPermission) {
+		t.Errorf("files %v, failed %v", files, failed)
+	}
+}
+
+func TestFSAndFiles(t *testing.T) {
+	fsys := fstest.MapFS{"x/a.md": {Data: []byte("a")}, "b c.md": {Data: []byte("b")}}
+	set := rag.FS(fsys, "mem:///base")
+	var uris []string
+	for src, err := range set.All {
+		if err != nil {
+			t.Fatal(err)
+		}
+		uris = append(uris, src.URI)
+	}
+	if diff := cmp.Diff([]string{"mem:///base/b%20c.md", "mem:///base/x/a.md"}, uris); diff != "" {
+		t.Error(diff)
+	}
+	dir := t.TempDir()
+	put(t, dir, "one.md")
+	if _, failed := listing(t, rag.Files(dir)); len(failed) != 1 {
+		t.Error("a folder was taken for a file")
+	}
+	if files, _ := listing(t, rag.Path(dir)); len(files) != 1 {
+		t.Errorf("Path of a folder: %v", files)
+	}
+}
