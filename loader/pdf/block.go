@@ -1,0 +1,235 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// block is a paragraph, a heading or a table.
+type block struct {
+	text  string // of a table: one line a row, cells between bars
+	size  float64
+	bold  bool
+	rows  int
+	table bool
+	level int // of a heading; 0 for text
+}
+
+// Limits of paragraphs. Distances are between the middles of lines.
+const (
+	paragraphGap = 1.35 // a distance this many times the usual one begins a paragraph
+	sizeStep     = 0.08 // sizes that differ by a smaller part are one size
+	indent       = 0.8  // first-line indent, in font sizes
+	lineRoom     = 1.0  // a line is broken on purpose if the next word and this much more would fit, in font sizes
+	fewRows      = 4    // fewer lines do not tell their usual distance, a count
+	usualPitch   = 1.3  // distance of lines where nothing tells, in font sizes
+)
+
+// blocksOf joins the lines of a region into paragraphs and tables.
+func blocksOf(words []word, v *vocabulary) []block {
+	rows := rowsOf(words)
+	pitch := usualDistance(rows)
+	tables := tableRows(rows, pitch)
+	var out []block
+	for i := 0; i < len(rows); {
+		j := i + 1
+		if tables[i] > 0 {
+			for j < len(rows) && tables[j] == tables[i] {
+				j++
+			}
+			out = append(out, tableBlock(rows[i:j], v))
+		} else {
+			for j < len(rows) && tables[j] == 0 && sameBlock(rows[j-1], rows[j], pitch) {
+				j++
+			}
+			out = append(out, paragraphs(rows[i:j], v)...)
+		}
+		i = j
+	}
+	return out
+}
+
+// usualDistance is the median distance of neighbouring lines.
+func usualDistance(rows []row) float64 {
+	var ds []float64
+	for i := 1; i < len(rows); i++ {
+		ds = append(ds, rows[i-1].box.centerY()-rows[i].box.centerY())
+	}
+	if len(rows) < fewRows {
+		return usualPitch * rows[0].size
+	}
+	slices.Sort(ds)
+	return ds[len(ds)/2]
+}
+
+// sameBlock reports whether b goes on under a: near, of one size and weight.
+func sameBlock(a, b row, pitch float64) bool {
+	return a.box.centerY()-b.box.centerY() <= paragraphGap*max(pitch, 1.1*min(a.size, b.size)) &&
+		math.Abs(a.size-b.size) <= sizeStep*max(a.size, b.size) && a.bold == b.bold
+}
+
+// paragraphs splits lines of one look where a line was ended on purpose, and joins the rest.
+func paragraphs(rows []row, v *vocabulary) []block {
+	left, right := rows[0].box.x0, rows[0].box.x1
+	for _, r := range rows {
+		left, right = min(left, r.box.x0), max(right, r.box.x1)
+	}
+	var out []block
+	start := 0
+	var text strings.Builder
+	flush := func(end int) {
+		out = append(out, block{text: leaders.ReplaceAllString(text.String(), " ... "), size: rows[start].size, bold: rows[start].bold, rows: end - start})
+		text.Reset()
+		start = end
+	}
+	for i := range rows {
+		if i > start || text.Len() > 0 {
+			a, b := &rows[i-1], &rows[i]
+			broken := endedEarly(a, b, right-left)
+			switch {
+			case startsItem(b), broken && endsSentence(a), indented(&rows[start], a, b, left):
+				flush(i)
+			case broken, contentsLine.MatchString(leaders.ReplaceAllString(a.text(v), " ... ")):
+				text.WriteByte('\n')
+			default:
+				joinLine(&text, a, b, v)
+			}
+		}
+		text.WriteString(rows[i].text(v))
+	}
+	flush(len(rows))
+	return out
+}
+
+// leaders are the dots between a title and its page in a table of contents.
+var leaders = regexp.MustCompile(`\s*(?:[.·…]\s?){4,}\s*`)
+
+// endedEarly reports whether b's first word would have had room in line a.
+func endedEarly(a, b *row, width float64) bool {
+	first := b.words[0]
+	need := first.box.width()
+	if isCJK(firstRune(first.text)) {
+		need = 2 * b.size // ideographs are words of one character; two, since some must not begin a line
+	}
+	return a.box.width()+need+lineRoom*a.size < width
+}
+
+// indented reports whether b's indent tells that a paragraph begins: it is farther in than a, which stands at the
+// left edge, or, where the paragraph is a list item or a numbered heading whose lines hang, it is farther out.
+func indented(first, a, b *row, left float64) bool {
+	if startsItem(first) || len(first.words) > 1 && sectionNumber.MatchString(first.words[0].text) {
+		text := first.words[1].box.x0 - indent*first.size
+		return a != first && a.box.x0 > text && b.box.x0 < text
+	}
+	return b.box.x0 > left+indent*b.size && a.box.x0 < left+indent*a.size/2
+}
+
+func startsItem(r *row) bool {
+	return len(r.words) > 1 && listMarker.MatchString(r.words[0].text) || strings.HasPrefix(r.words[0].text, "•")
+}
+
+func endsSentence(r *row) bool {
+	return strings.ContainsRune(".!?:。！？：…", lastRune(r.words[len(r.words)-1].text))
+}
+
+// joinLine writes what stands between two lines of a paragraph. A hyphen that was written already is taken back.
+func joinLine(text *strings.Builder, a, b *row, v *vocabulary) {
+	last, first := a.words[len(a.words)-1], b.words[0]
+	switch {
+	case last.hyphen:
+		text.WriteString(v.hyphen(last.text, first.text))
+	case partedByHyphen(last.text, first.text):
+		s := strings.TrimSuffix(text.String(), "-")
+		text.Reset()
+		text.WriteString(s)
+		text.WriteString(v.hyphen(strings.TrimSuffix(last.text, "-"), first.text))
+	default:
+		text.WriteString(v.joint(last, first))
+	}
+}
+
+// partedByHyphen reports a letter and a hyphen at a line's end before a letter in lower case.
+func partedByHyphen(last, first string) bool {
+	s, ok := strings.CutSuffix(last, "-")
+	return ok && unicode.IsLetter(lastRune(s)) && unicode.IsLower(firstRune(first))
+}
+
+// tableRows numbers the tables from 1 and tells for each line in which it stands; 0: in none. A table is two or more
+// lines, one under the other, with two or more cells that are aligned with cells of the line before.
+func tableRows(rows []row, pitch float64) []int {
+	in := make([]int, len(rows))
+	n := 0
+	prev := spans(rows[0].cells())
+	for i := 1; i < len(rows); i++ {
+		cells := spans(rows[i].cells())
+		near := rows[i-1].box.centerY()-rows[i].box.centerY() <= 2.5*max(pitch, rows[i].size)
+		if near && aligned(prev, cells, rows[i].size) {
+			if in[i-1] == 0 {
+				n++
+				in[i-1] = n
+			}
+			in[i] = in[i-1]
+		}
+		prev = cells
+	}
+	return in
+}
+
+// alignGap is how far apart the edges of cells in one column may be, in font sizes.
+const alignGap = 0.4
+
+// aligned reports whether at least two cells, and half of those of the shorter line, stand under each other: by the
+// left edge, the right edge or the middle.
+func aligned(a, b []box, size float64) bool {
+	if len(a) < 2 || len(b) < 2 {
+		return false
+	}
+	n := 0
+	for _, x := range a {
+		if slices.ContainsFunc(b, func(y box) bool {
+			return min(math.Abs(x.x0-y.x0), math.Abs(x.x1-y.x1), math.Abs(x.centerX()-y.centerX())) <= alignGap*size
+		}) {
+			n++
+		}
+	}
+	return n >= 2 && n*2 >= min(len(a), len(b))
+}
+
+func tableBlock(rows []row, v *vocabulary) block {
+	var b strings.Builder
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteByte('|')
+		for _, c := range rows[i].cells() {
+			b.WriteByte(' ')
+			b.WriteString(strings.ReplaceAll(joinWords(c, v), "|", `\|`))
+			b.WriteString(" |")
+		}
+	}
+	return block{text: b.String(), size: rows[0].size, rows: len(rows), table: true}
+}
+
+// frames parts a page's words by the direction of the text, the direction of most characters first.
+func frames(words []word) [][]word {
+	var byTurn [4][]word
+	var chars [4]int
+	for _, w := range words {
+		byTurn[w.turn] = append(byTurn[w.turn], w)
+		chars[w.turn] += len(w.text)
+	}
+	order := []int{0, 1, 2, 3}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(chars[b], chars[a]) })
+	var out [][]word
+	for _, t := range order {
+		if len(byTurn[t]) > 0 {
+			out = append(out, byTurn[t])
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	pdfium "github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// instance is one PDFium with memory of its own.
+type instance = pdfium.Pdfium
+
+// maxMemoryPages bounds the memory of one instance: 1 GiB in WebAssembly pages of 64 KiB. A file that asks for more
+// is refused instead of taking the process down.
+const maxMemoryPages = 1 << 14
+
+// errTimeout says that a file ran into its time limit.
+var errTimeout = errors.New("time limit")
+
+// engine hands out instances of the compiled PDFium.
+type engine struct {
+	pool pdfium.Pool
+}
+
+// shared is the process's only engine: compiling takes seconds of CPU and 300 MB, so it happens once, on the first
+// PDF, and never in init.
+var shared struct {
+	mu     sync.Mutex
+	engine *engine
+	err    error
+}
+
+// sharedEngine returns the engine, compiled by the first call. cacheDir counts on that call only.
+func sharedEngine(cacheDir string) (*engine, error) {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.engine == nil && shared.err == nil {
+		shared.engine, shared.err = newEngine(cacheDir)
+	}
+	return shared.engine, shared.err
+}
+
+// newEngine compiles PDFium, or loads what an earlier process compiled. A cache that cannot be used is done without.
+func newEngine(cacheDir string) (*engine, error) {
+	if cache := openCache(cacheDir); cache != nil {
+		if pool, err := compile(runtimeConfig().WithCompilationCache(cache)); err == nil {
+			return &engine{pool}, nil
+		}
+	}
+	pool, err := compile(runtimeConfig())
+	if err != nil {
+		return nil, fmt.Errorf("start the PDF engine: %w", err)
+	}
+	return &engine{pool}, nil
+}
+
+// openCache returns nil where no cache is wanted or possible.
+func openCache(dir string) wazero.CompilationCache {
+	if dir == "none" {
+		return nil
+	}
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(base, "rag", "wazero")
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return nil
+	}
+	return cache
+}
+
+// runtimeConfig makes running code stoppable. It doubles the cost of a page (12 ms against 5), but without it a loop
+// in the engine could not be ended and, since compiled code has no preemption points, would stop Go's collector
+// and with it the whole process.
+func runtimeConfig() wazero.RuntimeConfig {
+	return wazero.NewRuntimeConfig().
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
+		WithMemoryLimitPages(maxMemoryPages).
+		WithCloseOnContextDone(true)
+}
+
+func compile(rc wazero.RuntimeConfig) (pdfium.Pool, error) {
+	workers := runtime.GOMAXPROCS(0)
+	return webassembly.Init(webassembly.Config{
+		Context:       experimental.WithCompilationWorkers(context.Background(), workers),
+		MaxTotal:      workers,
+		FSConfig:      wazero.NewFSConfig(), // the default would mount the root directory
+		Stdout:        io.Discard,
+		Stderr:        io.Discard,
+		RuntimeConfig: rc,
+	})
+}
+
+// run calls f with a fresh instance, waiting for one if all are busy. The instance is thrown away afterwards, since its
+// memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx or the time ends,
+// the instance is stopped in the middle of what it does.
+func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.Context, instance) error) error {
+	p, err := e.pool.GetInstanceWithContext(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("start a PDF engine instance: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	killed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(killed)
+		_ = p.Kill() // fails only if closed, which stop below rules out
+	})
+	err = guard(ctx, p, f)
+	if stop() {
+		if cerr := p.Close(); cerr != nil && err == nil {
+			err = fmt.Errorf("close the PDF engine: %w", cerr)
+		}
+		return err
+	}
+	<-killed
+	return context.Cause(ctx)
+}
+
+// guard turns a panic over a malformed file into an error: the file is at fault, and others follow.
+func guard(ctx context.Context, p instance, f func(context.Context, instance) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the PDF engine gave up (%v): %w", r, rag.ErrInvalid)
+		}
+	}()
+	return f(ctx, p)
+}

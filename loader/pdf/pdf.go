@@ -1,0 +1,147 @@
+// Package pdf reads PDF files. The characters and their places come from PDFium, compiled to WebAssembly and run
+// by wazero: no cgo, no file system, no network. What makes text of them (lines, columns, paragraphs, tables,
+// headings) is this package's own.
+//
+//	l, err := pdf.New(pdf.Config{})
+//	for doc, err := range l.Load(ctx, src) { … }
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Config sets how PDF files are read. The zero value reads every unprotected file.
+type Config struct {
+	Password  string `json:"password"`   // opens protected files; unprotected ones open as well; "": none
+	CacheDir  string `json:"cache_dir"`  // keeps the compiled engine (21 MB) between runs; "": rag/wazero in the user's cache folder; "none": no cache. The first PDF of a process decides
+	MaxPages  int    `json:"max_pages"`  // pages read of one file, the rest is warned of; 0: all
+	TimeoutMS int    `json:"timeout_ms"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
+}
+
+// defaultTimeout allows some ten thousand pages; what takes longer is an attack or a loop.
+const defaultTimeout = 2 * time.Minute
+
+// maxBytes bounds what is read into memory. The engine's memory ends at maxMemoryPages and has to hold the file and
+// what PDFium makes of it.
+const maxBytes = 512 << 20
+
+// headerWindow is how far from the start readers look for "%PDF-": PDF 1.7, implementation note 13.
+const headerWindow = 1024
+
+// Loader reads PDF files. It is safe for concurrent use: all loaders of a process share one compiled engine, which is
+// made on the first PDF, and each file gets an instance with memory of its own.
+type Loader struct {
+	cfg     Config
+	timeout time.Duration
+}
+
+var (
+	_ rag.Loader        = (*Loader)(nil)
+	_ rag.Formatter     = (*Loader)(nil)
+	_ rag.Fingerprinter = (*Loader)(nil)
+)
+
+// New makes a loader. Negative numbers are rag.ErrInvalid.
+func New(c Config) (*Loader, error) {
+	if c.MaxPages < 0 || c.TimeoutMS < 0 {
+		return nil, fmt.Errorf("max_pages and timeout_ms must not be negative: %w", rag.ErrInvalid)
+	}
+	l := &Loader{cfg: c, timeout: time.Duration(c.TimeoutMS) * time.Millisecond}
+	if l.timeout == 0 {
+		l.timeout = defaultTimeout
+	}
+	return l, nil
+}
+
+// Formats tells that PDF files are known by "%PDF-" near their start.
+func (l *Loader) Formats() []rag.Format {
+	return []rag.Format{{
+		Name: "pdf", Extensions: []string{".pdf"}, MediaTypes: []string{"application/pdf", "application/x-pdf"}, Match: isPDF,
+	}}
+}
+
+// Fingerprint names the version of the layout rules and the settings that change the text.
+func (l *Loader) Fingerprint() string {
+	return fmt.Sprintf("pdf/1/%d", l.cfg.MaxPages)
+}
+
+func isPDF(head []byte) bool {
+	return bytes.Contains(head[:min(len(head), headerWindow)], []byte("%PDF-"))
+}
+
+// Load yields the one document of a PDF file: its pages in Pages, its headings as "#" lines and Sections, table rows
+// as lines of cells between bars. A page without text is a Warning and makes the document partial, or empty if no page
+// has text. A file that is protected, broken or slower than the time limit is rag.ErrInvalid. Pictures are not read.
+func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
+	return func(yield func(rag.Document, error) bool) {
+		doc, err := l.load(ctx, src)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		yield(doc, nil)
+	}
+}
+
+func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error) {
+	data, err := read(ctx, src)
+	if err != nil {
+		return rag.Document{}, err
+	}
+	if !isPDF(data) {
+		return rag.Document{}, fmt.Errorf("no %%PDF- header in the first %d bytes: %w", headerWindow, rag.ErrUnsupported)
+	}
+	raw, err := l.extract(ctx, data)
+	if err != nil {
+		return rag.Document{}, err
+	}
+	return assemble(raw), nil
+}
+
+// read returns the bytes of a source.
+func read(ctx context.Context, src rag.Source) ([]byte, error) {
+	r, err := src.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("larger than %d MiB, split the file: %w", maxBytes>>20, rag.ErrInvalid)
+	}
+	return data, nil
+}
+
+// extract runs PDFium over the file under the time limit.
+func (l *Loader) extract(ctx context.Context, data []byte) (*rawDocument, error) {
+	engine, err := sharedEngine(l.cfg.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	var raw *rawDocument
+	err = engine.run(ctx, l.timeout, func(ctx context.Context, p instance) error {
+		var err error
+		raw, err = readDocument(ctx, p, data, l.cfg)
+		return err
+	})
+	switch {
+	case err == nil:
+		return raw, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errTimeout):
+		return nil, fmt.Errorf("not read within %s (setting timeout_ms): %w", l.timeout, rag.ErrInvalid)
+	}
+	return nil, err
+}

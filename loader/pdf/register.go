@@ -1,0 +1,10 @@
+package pdf
+
+import "github.com/seed-d8745b77/rag"
+
+// Register adds the loader under the name "pdf".
+func Register(p *rag.Providers) {
+	p.Loaders.Register("pdf", rag.Typed(func(_ rag.Env, c Config) (rag.Loader, error) { return New(c) }))
+}
+
+func init() { Register(rag.Default) }
