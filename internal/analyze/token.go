@@ -10,7 +10,7 @@ import (
 //
 //	snake_case      snakecase + snake, case      HR-LV-26   hrlv26 + hr, lv, 26
 //	CrossEntropyLoss, cross_entropy_loss: crossentropyloss + cross, entropy, loss
-//	v1.2.3          v1.2.3                       1,000      1000
+//	v1.2.3          v1.2.3 + 1.2.3               1,000      1000
 //	U.S.            us                           kelp.io    kelp.io + kelp, io
 //	l'examen        examen                       Allen's    allen
 //	well-known      well, known                  C++        c++
@@ -25,6 +25,9 @@ func token(t string, s sink) {
 		s.word(strings.ReplaceAll(t, ".", ""), false)
 	case isNumeric(t):
 		s.literal(clip(number(t)), false)
+		if !isDigit(t[0]) {
+			s.literal(clip(number(t[1:])), true)
+		}
 	default:
 		compound(t, s)
 	}

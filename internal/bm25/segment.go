@@ -1,0 +1,250 @@
+// Package bm25 ranks documents by the words they share with a query (Robertson and Zaragoza, "The probabilistic
+// relevance framework: BM25 and beyond", 2009, in the form that Lucene uses). It knows nothing of storage and of text
+// analysis: terms come in, matches come out.
+//
+//	var x *bm25.Index // nil is the empty index
+//	seg, err := bm25.Build([]bm25.Doc{{ID: "a", Terms: map[string]uint32{"run": 2}, Length: 2}})
+//	x, err = x.With(nil, seg)
+//	matches, err := x.Search(ctx, []string{"run"}, bm25.Query{K: 10, Params: bm25.Params{K1: 1.2, B: 0.75}})
+//
+// An Index is a list of segments. A segment is immutable: one string that is kept as it was written, and searched in
+// place. Documents leave by a mark beside the segment; segments are merged as their number grows, which drops what
+// is marked. The statistics that scores depend on are those of the documents that are left, exactly.
+package bm25
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrDamaged says that bytes are no segment.
+var ErrDamaged = errors.New("segment is damaged")
+
+// Doc is a document to be indexed.
+type Doc struct {
+	ID       string            // unique within one Build
+	Terms    map[string]uint32 // how often each term occurs; counts are 1 or more
+	Length   uint32            // in terms, as the scores shall see it
+	Stemming string            // how its words were stemmed; see Index.Stemmings
+	Payload  string            // what Query.Accept is given
+}
+
+// Segment is an immutable set of documents with their inverted index. It is safe for concurrent use.
+//
+// Layout, numbers little endian, "v" for an unsigned varint:
+//
+//	header   documents uint32, terms uint32
+//	offsets  uint32 × (documents+1): where each document's entry begins; the last is where the first term's begins
+//	offsets  uint32 × (terms+1): where each term's entry begins; the last is the segment's length
+//	document v length of ID, ID, v length in terms, v length of stemming, stemming, payload
+//	term     v length of term, term, postings; by term
+//	posting  v (distance to the posting before it << 1 | 1 if the count is 1), else v count; by document number
+type Segment struct {
+	data    string
+	docs    int
+	terms   int
+	ids     map[string]uint32 // ID to document number
+	lengths []uint32          // by document number
+	stems   []uint8           // by document number: index into stemmings
+	names   []string          // of stemmings
+}
+
+const (
+	headerSize = 8
+	offsetSize = 4
+	maxSize    = 1<<32 - 1 // offsets are uint32
+	maxStems   = 1 << 8    // stems are uint8
+)
+
+// Open reads a segment that [Segment.Data] gave. It keeps data.
+func Open(data string) (*Segment, error) {
+	if len(data) < headerSize {
+		return nil, fmt.Errorf("%d bytes: %w", len(data), ErrDamaged)
+	}
+	docs, terms := u32(data, 0), u32(data, 4)
+	if tables := headerSize + offsetSize*(uint64(docs)+1+uint64(terms)+1); tables > uint64(len(data)) {
+		return nil, fmt.Errorf("tables of %d bytes in %d: %w", tables, len(data), ErrDamaged)
+	}
+	s := &Segment{data: data, docs: int(docs), terms: int(terms)}
+	if err := s.checkOffsets(); err != nil {
+		return nil, err
+	}
+	s.ids = make(map[string]uint32, s.docs)
+	s.lengths = make([]uint32, s.docs)
+	s.stems = make([]uint8, s.docs)
+	for i := range s.docs {
+		if err := s.openDoc(i); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// checkOffsets makes sure that every entry lies between the tables and the end.
+func (s *Segment) checkOffsets() error {
+	last := uint32(s.termTable() + (s.terms+1)*offsetSize)
+	for at := headerSize; at < s.termTable()+(s.terms+1)*offsetSize; at += offsetSize {
+		off := u32(s.data, at)
+		if off < last || int(off) > len(s.data) {
+			return fmt.Errorf("entry at %d: %w", off, ErrDamaged)
+		}
+		last = off
+	}
+	if int(last) != len(s.data) {
+		return fmt.Errorf("%d bytes of %d: %w", len(s.data), last, ErrDamaged)
+	}
+	return nil
+}
+
+func (s *Segment) openDoc(i int) error {
+	d := s.doc(i)
+	if _, twice := s.ids[d.id]; d.bad || twice {
+		return fmt.Errorf("document %d: %w", i, ErrDamaged)
+	}
+	s.ids[d.id] = uint32(i)
+	s.lengths[i] = d.length
+	stem := len(s.names)
+	for j, name := range s.names {
+		if name == d.stemming {
+			stem = j
+		}
+	}
+	if stem == len(s.names) {
+		if stem == maxStems {
+			return fmt.Errorf("more than %d stemmings: %w", maxStems, ErrDamaged)
+		}
+		s.names = append(s.names, d.stemming)
+	}
+	s.stems[i] = uint8(stem)
+	return nil
+}
+
+// Data returns the segment's bytes, to be kept and given to [Open].
+func (s *Segment) Data() string { return s.data }
+
+// Docs returns the number of documents, marked ones included.
+func (s *Segment) Docs() int { return s.docs }
+
+// entry is a document as it stands in the data.
+type entry struct {
+	id       string
+	length   uint32
+	stemming string
+	payload  string
+	bad      bool
+}
+
+func (s *Segment) doc(i int) entry {
+	r := reader{s: s.slice(headerSize, i)}
+	var e entry
+	e.id = r.text()
+	e.length = uint32(r.number())
+	e.stemming = r.text()
+	e.payload, e.bad = r.s, r.bad
+	return e
+}
+
+// term returns the i-th term and its postings.
+func (s *Segment) term(i int) (string, postings) {
+	r := reader{s: s.slice(s.termTable(), i)}
+	t := r.text()
+	return t, postings{r: r}
+}
+
+// find returns the postings of a term; none if the segment has not got it.
+func (s *Segment) find(term string) postings {
+	lo, hi := 0, s.terms
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		t, p := s.term(mid)
+		switch c := strings.Compare(t, term); {
+		case c == 0:
+			return p
+		case c < 0:
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return postings{}
+}
+
+func (s *Segment) termTable() int { return headerSize + (s.docs+1)*offsetSize }
+
+// slice returns the i-th entry of the table that begins at table.
+func (s *Segment) slice(table, i int) string {
+	at := table + i*offsetSize
+	return s.data[u32(s.data, at):u32(s.data, at+offsetSize)]
+}
+
+// postings walks the documents that have a term.
+type postings struct {
+	r    reader
+	next uint64 // lowest number the next document can have
+}
+
+// read returns the next document and how often it has the term; ok is false after the last.
+func (p *postings) read() (doc uint64, count uint32, ok bool) {
+	if p.r.s == "" {
+		return 0, 0, false
+	}
+	head := p.r.number()
+	doc = p.next + head>>1
+	p.next = doc + 1
+	count = 1
+	if head&1 == 0 {
+		count = uint32(p.r.number())
+	}
+	return doc, count, !p.r.bad
+}
+
+// appendPosting appends the document that follows the one before which next documents lie.
+func appendPosting(b []byte, next, doc uint64, count uint32) []byte {
+	head := (doc - next) << 1
+	if count == 1 {
+		return binary.AppendUvarint(b, head|1)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, head), uint64(count))
+}
+
+// reader takes varints and texts off a string. After an error it is empty and bad.
+type reader struct {
+	s   string
+	bad bool
+}
+
+func (r *reader) number() uint64 {
+	if r.s != "" && r.s[0] < 0x80 { // nearly all are one byte
+		v := uint64(r.s[0])
+		r.s = r.s[1:]
+		return v
+	}
+	var v uint64
+	for i := 0; i < len(r.s) && i < binary.MaxVarintLen64; i++ {
+		c := r.s[i]
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			r.s = r.s[i+1:]
+			return v
+		}
+	}
+	r.s, r.bad = "", true
+	return 0
+}
+
+func (r *reader) text() string {
+	n := r.number()
+	if n > uint64(len(r.s)) {
+		r.s, r.bad = "", true
+		return ""
+	}
+	t := r.s[:n]
+	r.s = r.s[n:]
+	return t
+}
+
+func u32(s string, at int) uint32 {
+	return uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24
+}

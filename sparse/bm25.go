@@ -1,0 +1,210 @@
+// Package sparse ranks passages by their words.
+//
+//	index, err := sparse.OpenBM25(dir, sparse.BM25Config{})
+//	err = index.Upsert(ctx, "handbook", []rag.TextRecord{{ID: "c1", Text: "Leave is 25 days a year."}})
+//	matches, err := index.Search(ctx, "handbook", rag.SparseQuery{Text: "annual leave", K: 10})
+package sparse
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/analyze"
+	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/lang"
+)
+
+// Defaults of [BM25Config]: what Lucene and most of the literature use.
+const (
+	DefaultK1 = 1.2
+	DefaultB  = 0.75
+)
+
+// maxQueryStemmings is the number of languages of the collection in which a query's words are stemmed, the most
+// frequent ones: each adds terms to every query.
+const maxQueryStemmings = 3
+
+// BM25Config holds the settings of [OpenBM25]. They work at search time: changing them needs no new ingest.
+type BM25Config struct {
+	K1 float64 `json:"k1"` // how much repetition of a term counts, > 0; 0: DefaultK1. Below 0.01 only presence counts
+	B  float64 `json:"b"`  // how much long passages are marked down, 0 to 1; 0: DefaultB. 1e-9 is as good as not at all
+}
+
+func (c BM25Config) params() (bm25.Params, error) {
+	p := bm25.Params{K1: c.K1, B: c.B}
+	if p.K1 == 0 {
+		p.K1 = DefaultK1
+	}
+	if p.B == 0 {
+		p.B = DefaultB
+	}
+	if !(p.K1 > 0) || math.IsInf(p.K1, 1) {
+		return p, fmt.Errorf("bm25: k1 is %v: give a number above 0: %w", c.K1, rag.ErrInvalid)
+	}
+	if !(p.B > 0 && p.B <= 1) {
+		return p, fmt.Errorf("bm25: b is %v: give a number from 0 to 1: %w", c.B, rag.ErrInvalid)
+	}
+	return p, nil
+}
+
+// BM25 is an inverted index with exact statistics. It is safe for concurrent use. A collection is read into memory at
+// its first use and searched there; about 300 bytes for each passage of 100 words.
+type BM25 struct {
+	params   bm25.Params
+	analyzer *analyze.Analyzer
+	keep     keeper
+}
+
+var (
+	_ rag.SparseIndex   = (*BM25)(nil)
+	_ rag.IDLister      = (*BM25)(nil)
+	_ rag.Dropper       = (*BM25)(nil)
+	_ rag.Fingerprinter = (*BM25)(nil)
+	_ io.Closer         = (*BM25)(nil)
+)
+
+// OpenBM25 opens the index in <dir>/rag.db and makes it if it is not there; dir "" keeps everything in memory. The
+// caller closes it. Errors: ErrInvalid for settings out of range and for a damaged or foreign file, ErrLocked if
+// another process has the file open.
+func OpenBM25(dir string, c BM25Config) (*BM25, error) {
+	params, err := c.params()
+	if err != nil {
+		return nil, err
+	}
+	keep, err := openKeeper(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &BM25{params: params, analyzer: analyze.New(), keep: keep}, nil
+}
+
+// Fingerprint names the index and the analyzer, which decide what is stored of a passage.
+func (x *BM25) Fingerprint() string { return "bm25/" + analyze.Fingerprint }
+
+// Close releases the file.
+func (x *BM25) Close() error { return x.keep.close() }
+
+// Upsert adds the records, replacing those of the same ID; of two with one ID in the call the later one stays. Words
+// are stemmed in the record's language; if that is unknown, in the one its text seems to be in, else as English. An
+// empty ID, metadata of another kind than rag.Meta allows and a collection name that cannot be kept are ErrInvalid;
+// then nothing of the call is written.
+func (x *BM25) Upsert(ctx context.Context, collection string, recs []rag.TextRecord) error {
+	if err := checkCollection(collection); err != nil {
+		return err
+	}
+	docs, err := x.docs(ctx, recs)
+	if err != nil || len(docs) == 0 {
+		return err
+	}
+	segment, err := bm25.Build(docs)
+	if err != nil {
+		return fmt.Errorf("index %d records: %w", len(docs), err)
+	}
+	return x.keep.change(collection, func(index *bm25.Index) (*bm25.Index, error) { return index.With(nil, segment) })
+}
+
+// docs analyses the records.
+func (x *BM25) docs(ctx context.Context, recs []rag.TextRecord) ([]bm25.Doc, error) {
+	last := make(map[string]int, len(recs))
+	for i, r := range recs {
+		if r.ID == "" {
+			return nil, fmt.Errorf("record %d has no ID: %w", i, rag.ErrInvalid)
+		}
+		last[r.ID] = i
+	}
+	docs := make([]bm25.Doc, 0, len(last))
+	for i, r := range recs {
+		if last[r.ID] != i {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		payload, err := encodePayload(r.Meta, r.Validity)
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", r.ID, err)
+		}
+		docs = append(docs, x.doc(r, payload))
+	}
+	return docs, nil
+}
+
+func (x *BM25) doc(r rag.TextRecord, payload string) bm25.Doc {
+	language := r.Language
+	if language == "" {
+		language = lang.Detect(r.Text)
+	}
+	d := bm25.Doc{ID: r.ID, Terms: map[string]uint32{}, Stemming: analyze.Stemming(language), Payload: payload}
+	x.analyzer.Passage(r.Text, d.Stemming, func(t analyze.Term) {
+		d.Terms[t.Text]++
+		if !t.Extra {
+			d.Length++
+		}
+	})
+	return d
+}
+
+// Search returns the K best records that share a term with the query and match the filter, best first, ties by ID. An
+// invalid filter is ErrInvalid.
+func (x *BM25) Search(ctx context.Context, collection string, q rag.SparseQuery) ([]rag.Match, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := q.Filter.Validate(); err != nil {
+		return nil, err
+	}
+	index, err := x.keep.index(collection)
+	if err != nil || index.Len() == 0 || q.K <= 0 {
+		return nil, err
+	}
+	stemmings := index.Stemmings()
+	terms := x.analyzer.Query(q.Text, stemmings[:min(len(stemmings), maxQueryStemmings)])
+	found, err := index.Search(ctx, terms, bm25.Query{K: q.K, Accept: accept(q.Filter), Params: x.params})
+	if err != nil {
+		return nil, err
+	}
+	matches := make([]rag.Match, len(found))
+	for i, m := range found {
+		matches[i] = rag.Match{ID: m.ID, Score: m.Score}
+	}
+	return matches, nil
+}
+
+// Delete removes records; absent IDs and an unknown collection are not an error.
+func (x *BM25) Delete(ctx context.Context, collection string, ids []string) error {
+	if err := ctx.Err(); err != nil || len(ids) == 0 {
+		return err
+	}
+	return x.keep.change(collection, func(index *bm25.Index) (*bm25.Index, error) { return index.With(ids, nil) })
+}
+
+// IDs yields the IDs of all records, sorted, as they were when the iteration began.
+func (x *BM25) IDs(ctx context.Context, collection string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		index, err := x.keep.index(collection)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, id := range index.IDs() {
+			if !yield(id, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Drop removes the collection; an unknown one is not an error.
+func (x *BM25) Drop(ctx context.Context, collection string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return x.keep.drop(collection)
+}

@@ -1,0 +1,143 @@
+package sparse
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/boltkv"
+)
+
+// boltKeeper keeps indexes in rag.db and a copy of those that were used in memory. Each change gives the collection a
+// new generation number; a copy of another generation, which another handle on the same file may have written, is
+// brought up to date before it is used.
+type boltKeeper struct {
+	db *boltkv.DB
+
+	mu     sync.Mutex // held while a collection is read, so that it is read once
+	copies map[string]version
+}
+
+// version is a collection's index at one generation. The zero version is that of an unknown collection.
+type version struct {
+	generation uint64
+	index      *bm25.Index
+}
+
+// errUnchanged rolls a transaction back that has nothing to write.
+var errUnchanged = errors.New("unchanged")
+
+func openBoltKeeper(dir string) (*boltKeeper, error) {
+	db, err := boltkv.Open(dir)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return &boltKeeper{db: db, copies: map[string]version{}}, nil
+}
+
+func (k *boltKeeper) index(collection string) (*bm25.Index, error) {
+	var v version
+	err := k.db.View(func(tx *bolt.Tx) (err error) {
+		v, err = k.current(tx, collection)
+		return err
+	})
+	return v.index, storeError(err)
+}
+
+func (k *boltKeeper) change(collection string, edit edit) error {
+	var made version
+	err := k.db.Update(func(tx *bolt.Tx) error {
+		have, err := k.current(tx, collection)
+		if err != nil {
+			return err
+		}
+		next, err := edit(have.index)
+		if err != nil {
+			return err
+		}
+		if next == have.index {
+			return errUnchanged
+		}
+		made.index = next
+		made.generation, err = writeIndex(tx, collection, have.index, next)
+		return err
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	if err != nil {
+		return storeError(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if made.generation > k.copies[collection].generation {
+		k.copies[collection] = made
+	}
+	return nil
+}
+
+// current returns what the transaction sees of the collection.
+func (k *boltKeeper) current(tx *bolt.Tx, collection string) (version, error) {
+	b := collectionBucket(tx, collection)
+	if b == nil {
+		return version{}, nil
+	}
+	m, err := readManifest(b)
+	if err != nil {
+		return version{}, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	have := k.copies[collection]
+	if have.generation == m.generation {
+		return have, nil
+	}
+	index, err := readIndex(b, m, have.index)
+	if err != nil {
+		return version{}, fmt.Errorf("collection %s: %w", collection, err)
+	}
+	read := version{m.generation, index}
+	if read.generation > have.generation {
+		k.copies[collection] = read
+	}
+	return read, nil
+}
+
+func (k *boltKeeper) drop(collection string) error {
+	err := k.db.Update(func(tx *bolt.Tx) error {
+		root := tx.Bucket(rootBucket)
+		if root == nil || root.Bucket([]byte(collection)) == nil {
+			return errUnchanged
+		}
+		return root.DeleteBucket([]byte(collection))
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	if err == nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.copies, collection)
+	}
+	return storeError(err)
+}
+
+func (k *boltKeeper) close() error { return k.db.Close() }
+
+// storeError adds the kind by which callers know an error of the database.
+func storeError(err error) error {
+	for _, kind := range []struct{ of, is error }{
+		{boltkv.ErrLocked, rag.ErrLocked},
+		{boltkv.ErrDamaged, rag.ErrInvalid},
+		{boltkv.ErrFormat, rag.ErrInvalid},
+	} {
+		if errors.Is(err, kind.of) {
+			return fmt.Errorf("sparse index: %w: %w", err, kind.is)
+		}
+	}
+	return err
+}

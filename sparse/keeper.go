@@ -1,0 +1,79 @@
+package sparse
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/boltkv"
+)
+
+// keeper holds the current index of each collection. It is safe for concurrent use.
+type keeper interface {
+	// index returns the collection's index; nil, the empty one, if the collection is unknown.
+	index(collection string) (*bm25.Index, error)
+	// change replaces the index by what edit makes of it; one change at a time. It is durable when change returns.
+	change(collection string, edit edit) error
+	drop(collection string) error
+	close() error
+}
+
+// edit makes a new index of an old one. If nothing changes it returns the old one.
+type edit func(*bm25.Index) (*bm25.Index, error)
+
+func openKeeper(dir string) (keeper, error) {
+	if dir == "" {
+		return &memoryKeeper{indexes: map[string]*bm25.Index{}}, nil
+	}
+	return openBoltKeeper(dir)
+}
+
+// checkCollection reports ErrInvalid for a name under which nothing can be stored.
+func checkCollection(name string) error {
+	if err := boltkv.CheckName(name); err != nil {
+		return fmt.Errorf("%w: %w", err, rag.ErrInvalid)
+	}
+	return nil
+}
+
+// memoryKeeper keeps indexes while the process lives.
+type memoryKeeper struct {
+	writing sync.Mutex // held during a change, so that searches do not wait for it
+	mu      sync.RWMutex
+	indexes map[string]*bm25.Index
+}
+
+func (k *memoryKeeper) index(collection string) (*bm25.Index, error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.indexes[collection], nil
+}
+
+func (k *memoryKeeper) change(collection string, edit edit) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	have, err := k.index(collection)
+	if err != nil {
+		return err
+	}
+	next, err := edit(have)
+	if err != nil || next == have {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.indexes[collection] = next
+	return nil
+}
+
+func (k *memoryKeeper) drop(collection string) error {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.indexes, collection)
+	return nil
+}
+
+func (k *memoryKeeper) close() error { return nil }
