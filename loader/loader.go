@@ -1,0 +1,107 @@
+// Package loader reads sources into documents: plain text, Markdown, HTML and DOCX. Package loader/pdf reads PDF.
+//
+// Each loader decides by content whether bytes are in its format; the engine asks them in turn. Used alone:
+//
+//	md, err := loader.NewMarkdown(loader.MarkdownConfig{})
+//	for doc, err := range md.Load(ctx, src) { … }
+//
+// Importing the package registers its loaders in [rag.Default].
+package loader
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
+)
+
+// DefaultMaxBytes is the size of the largest source a loader reads unless its MaxBytes says otherwise: what the
+// engine lets through by default.
+const DefaultMaxBytes = 64 << 20
+
+// single is the sequence of a loader that makes one document of a source: it reads the source, closes it, parses.
+func single(ctx context.Context, src rag.Source, limit int64, parse func(context.Context, []byte) (rag.Document, error)) iter.Seq2[rag.Document, error] {
+	return func(yield func(rag.Document, error) bool) {
+		data, err := readSource(ctx, src, limit)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		doc, err := parse(ctx, data)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		yield(doc, nil)
+	}
+}
+
+// readSource returns the bytes of a source and closes it. More than limit bytes (0: DefaultMaxBytes) are ErrInvalid;
+// no more than that is ever held.
+func readSource(ctx context.Context, src rag.Source, limit int64) (data []byte, err error) {
+	if limit <= 0 {
+		limit = DefaultMaxBytes
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if src.Open == nil {
+		return nil, fmt.Errorf("the source has no Open function: %w", rag.ErrInvalid)
+	}
+	r, err := src.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer r.Close()
+	var buf bytes.Buffer
+	if src.Size > 0 && src.Size <= limit {
+		buf.Grow(int(src.Size) + bytes.MinRead) // ReadFrom wants that much room to see the end
+	}
+	if _, err := buf.ReadFrom(io.LimitReader(ctxReader{ctx, r}, limit+1)); err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if int64(buf.Len()) > limit {
+		return nil, fmt.Errorf("larger than %d bytes: split the file or raise max_bytes: %w", limit, rag.ErrInvalid)
+	}
+	return buf.Bytes(), nil
+}
+
+// ctxReader stops reading when its context is done.
+type ctxReader struct {
+	ctx context.Context //nolint:containedctx // lives as long as one read of a source
+	r   io.Reader
+}
+
+func (c ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// heading is one entry of an outline while its document is being read.
+type heading struct {
+	level int
+	title string
+	start int
+}
+
+// sections turns headings in order of start into sections of a text of the given length.
+func sections(headings []heading, total int) []rag.Section {
+	if len(headings) == 0 {
+		return nil
+	}
+	levels, starts := make([]int, len(headings)), make([]int, len(headings))
+	for i, h := range headings {
+		levels[i], starts[i] = h.level, h.start
+	}
+	out := make([]rag.Section, len(headings))
+	for i, end := range mdtext.Ends(levels, starts, total) {
+		out[i] = rag.Section{Level: levels[i], Title: headings[i].title, Start: starts[i], End: end}
+	}
+	return out
+}

@@ -1,0 +1,12 @@
+package loader
+
+import "github.com/seed-d8745b77/rag"
+
+func init() { Register(rag.Default) }
+
+// Register adds the loaders of this package to p, in the order in which the engine asks them.
+func Register(p *rag.Providers) {
+	p.Loaders.Register("markdown", rag.Typed(func(_ rag.Env, cfg MarkdownConfig) (rag.Loader, error) { return NewMarkdown(cfg) }))
+	p.Loaders.Register("html", rag.Typed(func(_ rag.Env, cfg HTMLConfig) (rag.Loader, error) { return NewHTML(cfg) }))
+	p.Loaders.Register("text", rag.Typed(func(_ rag.Env, cfg TextConfig) (rag.Loader, error) { return NewText(cfg) }))
+}
