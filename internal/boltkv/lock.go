@@ -42,7 +42,10 @@ func takeLock(path string, timeout time.Duration) (*lock, error) {
 }
 
 func (l *lock) take(timeout time.Duration) error {
-	for start := time.Now(); ; time.Sleep(lockRetry) {
+	retry, deadline := time.NewTicker(lockRetry), time.NewTimer(timeout)
+	defer retry.Stop()
+	defer deadline.Stop()
+	for {
 		held, err := tryLock(l.file)
 		if err != nil {
 			return fmt.Errorf("lock %s: %w", l.file.Name(), err)
@@ -50,7 +53,9 @@ func (l *lock) take(timeout time.Duration) error {
 		if !held {
 			break
 		}
-		if time.Since(start) > timeout {
+		select {
+		case <-retry.C:
+		case <-deadline.C:
 			return &heldError{pid: l.pid()}
 		}
 	}

@@ -118,7 +118,7 @@ func (r *Reader) Float64() float64 {
 // Time takes an instant with its zone offset.
 func (r *Reader) Time() time.Time {
 	var t time.Time
-	if b := r.String(); r.err == nil {
+	if b := r.String(); b != "" {
 		if err := t.UnmarshalBinary([]byte(b)); err != nil {
 			r.fail("time: %v", err)
 		}

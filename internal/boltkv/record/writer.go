@@ -96,8 +96,12 @@ func (w *Writer) Float32s(v []float32) {
 	}
 }
 
-// Time appends instant and zone offset; the zone's name is lost.
+// Time appends instant and zone offset; the zone's name is lost. The zero time takes one byte.
 func (w *Writer) Time(t time.Time) {
+	if t.IsZero() {
+		w.String("")
+		return
+	}
 	b, err := t.MarshalBinary()
 	if err != nil {
 		w.fail(fmt.Errorf("time %v: %w: %w", t, err, ErrKind))

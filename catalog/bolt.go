@@ -1,0 +1,309 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv"
+	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+)
+
+// Bolt is a catalog in <dir>/rag.db. A commit is one transaction. It is safe for concurrent use.
+type Bolt struct {
+	db *boltkv.DB
+}
+
+var _ rag.Catalog = (*Bolt)(nil)
+
+// OpenBolt opens the catalog in a directory, and makes the directory where it is missing. ErrLocked names the process
+// that has it open; a file that is corrupted, of a newer version or not ours is ErrInvalid and stays untouched.
+func OpenBolt(dir string) (*Bolt, error) {
+	db, err := boltkv.Open(dir)
+	if err != nil {
+		return nil, kind(err)
+	}
+	b := &Bolt{db: db}
+	if err := b.view(checkVersion); err != nil {
+		return nil, closeAfter(db, err)
+	}
+	return b, nil
+}
+
+func closeAfter(db *boltkv.DB, err error) error {
+	_ = db.Close() // the error at hand says more
+	return err
+}
+
+// Close closes the catalog; the file is closed with its last user.
+func (b *Bolt) Close() error { return b.db.Close() }
+
+func (b *Bolt) view(fn func(*bolt.Tx) error) error { return kind(b.db.View(fn)) }
+
+// Entry returns the ledger line of a URI, or ErrNotFound.
+func (b *Bolt) Entry(ctx context.Context, collection, uri string) (e rag.Entry, err error) {
+	if err := ctx.Err(); err != nil {
+		return rag.Entry{}, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		c, rec := find(tx, collection, uri)
+		if rec == nil {
+			return notFound(collection, uri)
+		}
+		e, err = c.entry(rec)
+		return err
+	})
+	if err != nil {
+		return rag.Entry{}, err
+	}
+	return e, nil
+}
+
+// Document returns a stored document with its text and images, or ErrNotFound.
+func (b *Bolt) Document(ctx context.Context, collection, uri string) (d rag.Document, err error) {
+	if err := ctx.Err(); err != nil {
+		return rag.Document{}, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		c, rec := find(tx, collection, uri)
+		if rec == nil {
+			return notFound(collection, uri)
+		}
+		d, err = c.document(rec)
+		return err
+	})
+	if err != nil {
+		return rag.Document{}, err
+	}
+	return d, nil
+}
+
+// find returns the collection and the entry record of a URI, nil where there is none.
+func find(tx *bolt.Tx, collection, uri string) (c *buckets, rec []byte) {
+	if c = openCollection(tx, collection); c == nil {
+		return nil, nil
+	}
+	return c, c.entries.Get([]byte(uri))
+}
+
+// Commit applies the changes in order and atomically. A document's chunk ID that another live chunk of the collection has
+// is ErrInvalid.
+func (b *Bolt) Commit(ctx context.Context, collection string, changes []rag.Change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	steps, err := prepare(collection, changes)
+	if err != nil {
+		return err
+	}
+	if len(steps) == 0 {
+		if known, err := b.known(collection); err != nil || known {
+			return err
+		}
+	}
+	return kind(b.db.Update(func(tx *bolt.Tx) error {
+		c, err := makeCollection(tx, collection)
+		if err != nil {
+			return err
+		}
+		for i := range steps {
+			if err := c.apply(&steps[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// known reports whether there is a collection of this name: a write transaction that changes nothing still writes.
+func (b *Bolt) known(collection string) (known bool, err error) {
+	err = b.view(func(tx *bolt.Tx) error {
+		known = openCollection(tx, collection) != nil
+		return nil
+	})
+	return known, err
+}
+
+// Chunks returns the live chunks among ids, in the order asked.
+func (b *Bolt) Chunks(ctx context.Context, collection string, ids []string) (chunks []rag.Chunk, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		c := openCollection(tx, collection)
+		if c == nil {
+			return nil
+		}
+		chunks = make([]rag.Chunk, 0, len(ids))
+		for _, id := range ids {
+			key := c.ids.Get([]byte(id))
+			if key == nil {
+				continue
+			}
+			chunk, err := decodeChunk(c.chunks.Get(key))
+			if err != nil {
+				return fmt.Errorf("chunk %s: %w", id, err)
+			}
+			chunks = append(chunks, chunk)
+		}
+		return nil
+	})
+	return chunks, err
+}
+
+// pageDocs and pageChunks bound what Scan and Entries read in one transaction: the consumer runs outside of it, since a
+// write inside a read transaction would wait for itself. A document is always read whole.
+const (
+	pageDocs   = 64
+	pageChunks = 512
+)
+
+// Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal. Each document is seen whole
+// in one version; documents committed meanwhile may or may not be seen.
+func (b *Bolt) Scan(ctx context.Context, collection string, f rag.Filter) iter.Seq2[rag.Chunk, error] {
+	return pages(ctx, f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
+		err = b.view(func(tx *bolt.Tx) error {
+			page, last, err = scanPage(tx, collection, f, after)
+			return err
+		})
+		return page, last, err
+	})
+}
+
+// scanPage reads the matching chunks of the next documents after a URI; last is "" at the end.
+func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page []rag.Chunk, last string, err error) {
+	c := openCollection(tx, collection)
+	if c == nil {
+		return nil, "", nil
+	}
+	docs, seen := 0, 0
+	for uri, rec := range c.entriesAfter(after) {
+		e, err := decodeEntry(rec)
+		if err != nil {
+			return nil, "", fmt.Errorf("entry %s: %w", uri, err)
+		}
+		for _, rec := range withPrefix(c.chunks, numberKey(e.docNo)) {
+			chunk, err := decodeChunk(rec)
+			if err != nil {
+				return nil, "", fmt.Errorf("chunk of %s: %w", uri, err)
+			}
+			if f.IsZero() || f.Match(chunk.Fields(), chunk.Validity) {
+				page = append(page, chunk)
+			}
+			seen++
+		}
+		if docs++; docs == pageDocs || seen >= pageChunks {
+			return page, string(uri), nil
+		}
+	}
+	return page, "", nil
+}
+
+// Entries yields the ledger by URI. Entries committed meanwhile may or may not be seen.
+func (b *Bolt) Entries(ctx context.Context, collection string) iter.Seq2[rag.Entry, error] {
+	return pages(ctx, nil, func(after string) (page []rag.Entry, last string, err error) {
+		err = b.view(func(tx *bolt.Tx) error {
+			c := openCollection(tx, collection)
+			if c == nil {
+				return nil
+			}
+			for uri, rec := range c.entriesAfter(after) {
+				e, err := c.entry(rec)
+				if err != nil {
+					return fmt.Errorf("entry %s: %w", uri, err)
+				}
+				if page = append(page, e); len(page) == pageDocs {
+					last = string(uri)
+					return nil
+				}
+			}
+			return nil
+		})
+		return page, last, err
+	})
+}
+
+// pages joins the pages that next reads after a URI into one sequence. It ends with the page whose last is "", and with an
+// error, as it does where the start has failed already.
+func pages[T any](ctx context.Context, failed error, next func(after string) (page []T, last string, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		if failed != nil {
+			yield(zero, failed)
+			return
+		}
+		for after, more := "", true; more; {
+			page, last, err := []T(nil), "", ctx.Err()
+			if err == nil {
+				page, last, err = next(after)
+			}
+			if err != nil {
+				yield(zero, err)
+				return
+			}
+			for _, x := range page {
+				if !yield(x, nil) {
+					return
+				}
+			}
+			after, more = last, last != ""
+		}
+	}
+}
+
+// Collections lists the collections by name.
+func (b *Bolt) Collections(ctx context.Context) (infos []rag.CollectionInfo, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		all := collectionsBucket(tx)
+		if all == nil {
+			return nil
+		}
+		return all.ForEachBucket(func(name []byte) error {
+			info, err := openCollection(tx, string(name)).info(string(name))
+			if err != nil {
+				return fmt.Errorf("collection %q: %w", name, err)
+			}
+			infos = append(infos, info)
+			return nil
+		})
+	})
+	return infos, err
+}
+
+// Drop removes a collection with its pictures; an unknown one is not an error.
+func (b *Bolt) Drop(ctx context.Context, collection string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if known, err := b.known(collection); err != nil || !known {
+		return err
+	}
+	return kind(b.db.Update(func(tx *bolt.Tx) error {
+		c := openCollection(tx, collection)
+		if c == nil {
+			return nil
+		}
+		for key := range withPrefix(c.pictures, nil) {
+			if err := c.unusePicture(key); err != nil {
+				return err
+			}
+		}
+		return collectionsBucket(tx).DeleteBucket([]byte(collection))
+	}))
+}
+
+// checkVersion reports a catalog that a newer version of the program has laid out.
+func checkVersion(tx *bolt.Tx) error {
+	root := tx.Bucket(rootBucket)
+	if root == nil {
+		return nil
+	}
+	_, _, err := record.Open(root.Get(versionKey), layoutVersion)
+	return err
+}

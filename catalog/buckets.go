@@ -1,0 +1,205 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"iter"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv"
+	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+)
+
+// Bucket and key names; docs/formats.md shows the tree.
+var (
+	rootBucket      = []byte("catalog")
+	versionKey      = []byte("version")
+	allCollections  = []byte("collections")
+	pictureData     = []byte("pictures")
+	pictureUses     = []byte("picture_uses")
+	headerKey       = []byte("header")
+	entriesBucket   = []byte("entries")
+	refsBucket      = []byte("refs")
+	documentsBucket = []byte("documents")
+	chunksBucket    = []byte("chunks")
+	idsBucket       = []byte("ids")
+	picturesBucket  = []byte("pictures")
+)
+
+// buckets is one collection in one transaction.
+type buckets struct {
+	top       *bolt.Bucket // header
+	entries   *bolt.Bucket // URI → storedEntry
+	refs      *bolt.Bucket // document number → chunk references
+	documents *bolt.Bucket // document number → document
+	chunks    *bolt.Bucket // document number, place → chunk
+	ids       *bolt.Bucket // chunk ID → key in chunks
+	pictures  *bolt.Bucket // document number, digest → nothing
+	data      *bolt.Bucket // of all collections: digest → bytes
+	uses      *bolt.Bucket // of all collections: digest → number of documents
+}
+
+func collectionsBucket(tx *bolt.Tx) *bolt.Bucket {
+	root := tx.Bucket(rootBucket)
+	if root == nil {
+		return nil
+	}
+	return root.Bucket(allCollections)
+}
+
+// openCollection returns a collection, or nil if there is none of this name.
+func openCollection(tx *bolt.Tx, name string) *buckets {
+	all := collectionsBucket(tx)
+	if all == nil || name == "" {
+		return nil
+	}
+	top := all.Bucket([]byte(name))
+	if top == nil {
+		return nil
+	}
+	c := &buckets{top: top}
+	for _, b := range c.own() {
+		*b.bucket = top.Bucket(b.name)
+	}
+	root := tx.Bucket(rootBucket)
+	c.data, c.uses = root.Bucket(pictureData), root.Bucket(pictureUses)
+	return c
+}
+
+type ownBucket struct {
+	name   []byte
+	bucket **bolt.Bucket
+}
+
+func (c *buckets) own() []ownBucket {
+	return []ownBucket{
+		{entriesBucket, &c.entries}, {refsBucket, &c.refs}, {documentsBucket, &c.documents},
+		{chunksBucket, &c.chunks}, {idsBucket, &c.ids}, {picturesBucket, &c.pictures},
+	}
+}
+
+// makeCollection returns a collection of a write transaction and makes what is missing.
+func makeCollection(tx *bolt.Tx, name string) (*buckets, error) {
+	c := openCollection(tx, name)
+	if c == nil {
+		if err := layOut(tx, name); err != nil {
+			return nil, err
+		}
+		c = openCollection(tx, name)
+	}
+	for _, b := range []*bolt.Bucket{c.refs, c.documents, c.chunks} {
+		b.FillPercent = boltkv.SequentialFill // document numbers only grow
+	}
+	return c, nil
+}
+
+func layOut(tx *bolt.Tx, name string) error {
+	root, err := tx.CreateBucketIfNotExists(rootBucket)
+	if err != nil {
+		return err
+	}
+	version, err := finish(0, func(*record.Writer) {})
+	if err != nil {
+		return err
+	}
+	if err := root.Put(versionKey, version); err != nil {
+		return err
+	}
+	for _, b := range [][]byte{allCollections, pictureData, pictureUses} {
+		if _, err := root.CreateBucketIfNotExists(b); err != nil {
+			return err
+		}
+	}
+	top, err := root.Bucket(allCollections).CreateBucket([]byte(name))
+	if err != nil {
+		return err
+	}
+	for _, b := range new(buckets).own() {
+		if _, err := top.CreateBucket(b.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numberKey is the key of a document number: big endian, so that keys sort by number.
+func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// withPrefix yields the pairs of a bucket whose keys begin with prefix. They are valid within the transaction; the
+// bucket must not be changed meanwhile.
+func withPrefix(b *bolt.Bucket, prefix []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		cur := b.Cursor()
+		for k, v := cur.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = cur.Next() {
+			if !yield(k, v) {
+				return
+			}
+		}
+	}
+}
+
+// entriesAfter yields URIs behind one, with their entry records.
+func (c *buckets) entriesAfter(uri string) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		cur := c.entries.Cursor()
+		k, v := cur.Seek([]byte(uri))
+		if string(k) == uri {
+			k, v = cur.Next()
+		}
+		for ; k != nil && yield(k, v); k, v = cur.Next() {
+		}
+	}
+}
+
+// entry completes an entry record with its chunk references.
+func (c *buckets) entry(rec []byte) (rag.Entry, error) {
+	e, err := decodeEntry(rec)
+	if err != nil {
+		return rag.Entry{}, err
+	}
+	if e.Chunks, err = decodeRefs(c.refs.Get(numberKey(e.docNo))); err != nil {
+		return rag.Entry{}, fmt.Errorf("chunk references of %s: %w", e.URI, err)
+	}
+	return e.Entry, nil
+}
+
+// document returns the document of an entry record with its pictures.
+func (c *buckets) document(entry []byte) (rag.Document, error) {
+	e, err := decodeEntry(entry)
+	if err != nil {
+		return rag.Document{}, err
+	}
+	d, err := decodeDocument(c.documents.Get(numberKey(e.docNo)), c.picture)
+	if err != nil {
+		return rag.Document{}, fmt.Errorf("document %s: %w", e.URI, err)
+	}
+	return d, nil
+}
+
+// picture returns a copy of stored bytes.
+func (c *buckets) picture(sum digest) (data []byte, err error) {
+	err = read(c.data.Get(sum[:]), func(r *record.Reader) { data = []byte(r.String()) })
+	return data, err
+}
+
+// info counts a collection's documents and chunks.
+func (c *buckets) info(name string) (rag.CollectionInfo, error) {
+	info := rag.CollectionInfo{Name: name}
+	if rec := c.top.Get(headerKey); rec != nil {
+		var err error
+		if info.Header, err = decodeHeader(rec); err != nil {
+			return info, fmt.Errorf("header: %w", err)
+		}
+	}
+	for uri, rec := range c.entriesAfter("") {
+		e, err := decodeEntry(rec)
+		if err != nil {
+			return info, fmt.Errorf("entry %s: %w", uri, err)
+		}
+		addTo(&info, e)
+	}
+	return info, nil
+}

@@ -1,0 +1,203 @@
+package catalog
+
+import (
+	"crypto/sha256"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+)
+
+// layoutVersion is the version byte of all records of the catalog. docs/formats.md describes them.
+const layoutVersion = 1
+
+// finish seals a record made by fields.
+func finish(size int, fields func(w *record.Writer)) ([]byte, error) {
+	w := record.NewWriter(layoutVersion, size)
+	fields(w)
+	return w.Finish()
+}
+
+// read opens a record and has fields read it.
+func read(rec []byte, fields func(r *record.Reader)) error {
+	r, _, err := record.Open(rec, layoutVersion)
+	if err != nil {
+		return err
+	}
+	fields(r)
+	return r.Close()
+}
+
+func encodeHeader(h rag.Header) ([]byte, error) {
+	return finish(128, func(w *record.Writer) {
+		w.String(h.Embedder)
+		w.Int(h.Dims)
+		w.String(h.Sparse)
+		w.Time(h.Created)
+		w.Bool(h.Dirty)
+	})
+}
+
+func decodeHeader(rec []byte) (h rag.Header, err error) {
+	err = read(rec, func(r *record.Reader) {
+		h = rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool()}
+	})
+	return h, err
+}
+
+// storedEntry is an entry record: the ledger line without its chunk references, which have a record of their own, so
+// that counting documents does not read thousands of them.
+type storedEntry struct {
+	docNo  uint64 // names the document's other records; never used twice
+	chunks int
+	rag.Entry
+}
+
+func encodeEntry(e storedEntry) ([]byte, error) {
+	return finish(512, func(w *record.Writer) {
+		w.Uint(e.docNo)
+		w.Uint(uint64(e.chunks))
+		w.Time(e.Ingested)
+		w.String(e.URI)
+		w.String(e.DocID)
+		w.String(e.Title)
+		w.String(e.State)
+		w.Raw(e.Digest[:])
+		w.Raw(e.MetaDigest[:])
+		w.String(e.Pipeline)
+		w.Uint(uint64(e.Size))
+		w.String(e.Language)
+		w.Map(e.Meta)
+		writeValidity(w, e.Validity)
+		writeWarnings(w, e.Warnings)
+		w.Int(e.Images)
+	})
+}
+
+func decodeEntry(rec []byte) (e storedEntry, err error) {
+	err = read(rec, func(r *record.Reader) {
+		e.docNo = r.Uint()
+		e.chunks = int(r.Uint())
+		e.Ingested = r.Time()
+		e.URI = r.String()
+		e.DocID = r.String()
+		e.Title = r.String()
+		e.State = r.String()
+		copy(e.Digest[:], r.Raw(sha256.Size))
+		copy(e.MetaDigest[:], r.Raw(sha256.Size))
+		e.Pipeline = r.String()
+		e.Size = int64(r.Uint())
+		e.Language = r.String()
+		e.Meta = r.Map()
+		e.Validity = readValidity(r)
+		e.Warnings = readWarnings(r)
+		e.Images = r.Int()
+	})
+	return e, err
+}
+
+func encodeRefs(refs []rag.ChunkRef) ([]byte, error) {
+	return finish(160*len(refs), func(w *record.Writer) {
+		w.Len(len(refs), refs == nil)
+		for _, c := range refs {
+			w.String(c.ID)
+			w.String(c.Input)
+			w.String(c.Index)
+		}
+	})
+}
+
+func decodeRefs(rec []byte) (refs []rag.ChunkRef, err error) {
+	err = read(rec, func(r *record.Reader) {
+		n, isNil := r.Len()
+		if isNil {
+			return
+		}
+		refs = make([]rag.ChunkRef, n)
+		for i := range refs {
+			refs[i] = rag.ChunkRef{ID: r.String(), Input: r.String(), Index: r.String()}
+		}
+	})
+	return refs, err
+}
+
+func encodeChunk(c rag.Chunk) ([]byte, error) {
+	return finish(512+len(c.Text)+len(c.Context), func(w *record.Writer) {
+		w.String(c.ID)
+		w.String(c.DocID)
+		w.String(c.URI)
+		w.String(c.Title)
+		w.Int(c.Ordinal)
+		w.String(c.Text)
+		w.String(c.Context)
+		w.Len(len(c.Captions), c.Captions == nil)
+		for _, p := range c.Captions {
+			w.String(p.ImageID)
+			w.String(p.Text)
+		}
+		w.Int(c.Start)
+		w.Int(c.End)
+		w.Int(c.Page)
+		w.Strings(c.Headings)
+		w.String(c.Language)
+		w.String(c.ParentID)
+		writeValidity(w, c.Validity)
+		w.Map(c.Meta)
+	})
+}
+
+func decodeChunk(rec []byte) (c rag.Chunk, err error) {
+	err = read(rec, func(r *record.Reader) {
+		c.ID = r.String()
+		c.DocID = r.String()
+		c.URI = r.String()
+		c.Title = r.String()
+		c.Ordinal = r.Int()
+		c.Text = r.String()
+		c.Context = r.String()
+		if n, isNil := r.Len(); !isNil {
+			c.Captions = make([]rag.Caption, n)
+			for i := range c.Captions {
+				c.Captions[i] = rag.Caption{ImageID: r.String(), Text: r.String()}
+			}
+		}
+		c.Start = r.Int()
+		c.End = r.Int()
+		c.Page = r.Int()
+		c.Headings = r.Strings()
+		c.Language = r.String()
+		c.ParentID = r.String()
+		c.Validity = readValidity(r)
+		c.Meta = r.Map()
+	})
+	return c, err
+}
+
+func writeValidity(w *record.Writer, v rag.Validity) {
+	w.Time(v.From)
+	w.Time(v.Until)
+	w.Bool(v.Stated)
+}
+
+func readValidity(r *record.Reader) rag.Validity {
+	return rag.Validity{From: r.Time(), Until: r.Time(), Stated: r.Bool()}
+}
+
+func writeWarnings(w *record.Writer, list []rag.Warning) {
+	w.Len(len(list), list == nil)
+	for _, x := range list {
+		w.Int(x.Page)
+		w.String(x.Message)
+	}
+}
+
+func readWarnings(r *record.Reader) []rag.Warning {
+	n, isNil := r.Len()
+	if isNil {
+		return nil
+	}
+	list := make([]rag.Warning, n)
+	for i := range list {
+		list[i] = rag.Warning{Page: r.Int(), Message: r.String()}
+	}
+	return list
+}

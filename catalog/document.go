@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+)
+
+// digest is the SHA-256 of a picture's bytes, under which they are stored once.
+type digest [sha256.Size]byte
+
+// How an image of a document record stands to its bytes.
+const (
+	imageNil    = 0 // Data is nil
+	imageEmpty  = 1 // Data is empty
+	imageStored = 2 // the digest follows; the bytes are stored under it
+)
+
+// encodeDocument returns the document's record, in which pictures are digests, and the pictures, each once.
+func encodeDocument(d rag.Document) (rec []byte, pictures map[digest][]byte, err error) {
+	pictures = map[digest][]byte{}
+	rec, err = finish(1024+len(d.Text), func(w *record.Writer) {
+		w.String(d.ID)
+		w.String(d.URI)
+		w.String(d.Title)
+		w.String(d.Text)
+		w.Len(len(d.Sections), d.Sections == nil)
+		for _, s := range d.Sections {
+			w.Int(s.Level)
+			w.String(s.Title)
+			w.Int(s.Start)
+			w.Int(s.End)
+		}
+		w.Len(len(d.Pages), d.Pages == nil)
+		for _, p := range d.Pages {
+			w.Int(p)
+		}
+		w.Len(len(d.Images), d.Images == nil)
+		for _, img := range d.Images {
+			writeImage(w, img, pictures)
+		}
+		writeWarnings(w, d.Warnings)
+		w.String(d.State)
+		w.String(d.Language)
+		w.Raw(d.Digest[:])
+		writeValidity(w, d.Validity)
+		w.Map(d.Meta)
+	})
+	return rec, pictures, err
+}
+
+func writeImage(w *record.Writer, img rag.Image, pictures map[digest][]byte) {
+	w.String(img.ID)
+	w.String(img.MediaType)
+	switch {
+	case img.Data == nil:
+		w.Uint(imageNil)
+	case len(img.Data) == 0:
+		w.Uint(imageEmpty)
+	default:
+		sum := digest(sha256.Sum256(img.Data))
+		pictures[sum] = img.Data
+		w.Uint(imageStored)
+		w.Raw(sum[:])
+	}
+	w.Int(img.Page)
+	for _, x := range img.Box {
+		w.Float64(x)
+	}
+	w.Int(img.Offset)
+	w.String(img.Alt)
+}
+
+// decodeDocument reads a document's record; picture returns a copy of the bytes stored under a digest.
+func decodeDocument(rec []byte, picture func(digest) ([]byte, error)) (d rag.Document, err error) {
+	var missing error
+	err = read(rec, func(r *record.Reader) {
+		d.ID = r.String()
+		d.URI = r.String()
+		d.Title = r.String()
+		d.Text = r.String()
+		if n, isNil := r.Len(); !isNil {
+			d.Sections = make([]rag.Section, n)
+			for i := range d.Sections {
+				d.Sections[i] = rag.Section{Level: r.Int(), Title: r.String(), Start: r.Int(), End: r.Int()}
+			}
+		}
+		if n, isNil := r.Len(); !isNil {
+			d.Pages = make([]int, n)
+			for i := range d.Pages {
+				d.Pages[i] = r.Int()
+			}
+		}
+		if n, isNil := r.Len(); !isNil {
+			d.Images = make([]rag.Image, n)
+			for i := range d.Images {
+				if d.Images[i], err = readImage(r, picture); err != nil && missing == nil {
+					missing = err
+				}
+			}
+		}
+		d.Warnings = readWarnings(r)
+		d.State = r.String()
+		d.Language = r.String()
+		copy(d.Digest[:], r.Raw(sha256.Size))
+		d.Validity = readValidity(r)
+		d.Meta = r.Map()
+	})
+	if err == nil {
+		err = missing
+	}
+	return d, err
+}
+
+func readImage(r *record.Reader, picture func(digest) ([]byte, error)) (img rag.Image, err error) {
+	img.ID = r.String()
+	img.MediaType = r.String()
+	switch r.Uint() {
+	case imageEmpty:
+		img.Data = []byte{}
+	case imageStored:
+		var sum digest
+		copy(sum[:], r.Raw(sha256.Size))
+		if img.Data, err = picture(sum); err != nil {
+			err = fmt.Errorf("picture %x: %w", sum, err)
+		}
+	}
+	img.Page = r.Int()
+	for i := range img.Box {
+		img.Box[i] = r.Float64()
+	}
+	img.Offset = r.Int()
+	img.Alt = r.String()
+	return img, err
+}
