@@ -1,0 +1,93 @@
+package encoder
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var tinyConfig = Config{
+	Architecture: ArchitectureBERT, Layers: 2, Hidden: 64, Heads: 4, FeedForward: 48,
+	Vocabulary: 50, Positions: 40, Types: 2, Epsilon: 1e-12, Pooling: PoolingMean,
+}
+
+// tinyTensors are random weights of the shape of c, by name.
+func tinyTensors(c Config) []Tensor {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all []Tensor
+	add := func(name string, rows, cols int, mean float32) {
+		t := Tensor{Name: name, Rows: rows, Cols: cols}
+		for range rows * cols {
+			t.Values = append(t.Values, mean+float32(rng.NormFloat64()*0.2))
+		}
+		all = append(all, t)
+	}
+	layerNorm := func(name string) {
+		add(name+".weight", 1, c.Hidden, 1)
+		add(name+".bias", 1, c.Hidden, 0)
+	}
+	dense := func(name string, outputs, inputs int) {
+		add(name+".weight", outputs, inputs, 0)
+		add(name+".bias", 1, outputs, 0)
+	}
+	add("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden, 0)
+	add("embeddings.position_embeddings.weight", c.Positions, c.Hidden, 0)
+	add("embeddings.token_type_embeddings.weight", c.Types, c.Hidden, 0)
+	layerNorm("embeddings.LayerNorm")
+	for i := range c.Layers {
+		p := "encoder.layer." + strconv.Itoa(i) + "."
+		for _, part := range []string{"query", "key", "value"} {
+			dense(p+"attention.self."+part, c.Hidden, c.Hidden)
+		}
+		dense(p+"attention.output.dense", c.Hidden, c.Hidden)
+		layerNorm(p + "attention.output.LayerNorm")
+		dense(p+"intermediate.dense", c.FeedForward, c.Hidden)
+		dense(p+"output.dense", c.Hidden, c.FeedForward)
+		layerNorm(p + "output.LayerNorm")
+	}
+	return all
+}
+
+func isMatrix(name string) bool {
+	return strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm")
+}
+
+func nothing(string) bool { return false }
+
+func tinyFile(t testing.TB, quantised func(string) bool) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := Write(&file, tinyConfig, tinyTensors(tinyConfig), quantised); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func tinyModel(t testing.TB, quantised func(string) bool, k kernels) *Model {
+	t.Helper()
+	m, err := load(tinyFile(t, quantised), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// sequence returns n ids that differ by seed.
+func sequence(n, seed int) []int32 {
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32((seed + 7*i) % tinyConfig.Vocabulary)
+	}
+	return ids
+}
+
+// farthest is the largest difference of two vectors in a component.
+func farthest(a, b []float32) float64 {
+	var d float64
+	for i := range a {
+		d = max(d, float64(a[i]-b[i]), float64(b[i]-a[i]))
+	}
+	return d
+}

@@ -1,0 +1,123 @@
+package encoder
+
+import "math"
+
+// Sizes of the tile that a kernel computes at a time, and thereby of the panels that matrices are packed in.
+const (
+	tileRows = 6
+	tileCols = 16
+	lanes    = 8 // softmax and gelu take multiples of this many values
+)
+
+// kernels are the inner loops, in the form that suits a processor. Two sets agree to about 1e-5, not to the bit.
+type kernels struct {
+	name string
+
+	// tile adds a·b to c: a is tileRows rows of k values with row stride lda, b is k rows of tileCols values without
+	// gaps, c is tileRows rows of tileCols values with row stride ldc. k is at least 1.
+	tile func(a []float32, lda int, b, c []float32, ldc, k int)
+
+	// softmax replaces the values of one row by their shares of e^x; len(x) is a multiple of lanes and above 0.
+	softmax func(x []float32)
+
+	// gelu replaces each value by x/2 · (1 + erf(x/√2)); len(x) is a multiple of lanes and above 0.
+	gelu func(x []float32)
+}
+
+// portable returns the kernels in Go alone.
+func portable() kernels {
+	return kernels{name: "go", tile: tileGo, softmax: softmaxGo, gelu: geluGo}
+}
+
+// tileGo works on 2x4 values of c at a time: the sums of that many fit the registers.
+func tileGo(a []float32, lda int, b, c []float32, ldc, k int) {
+	for i := 0; i < tileRows; i += 2 {
+		a0 := a[i*lda : i*lda+k]
+		a1 := a[(i+1)*lda : (i+1)*lda+k]
+		for j := 0; j < tileCols; j += 4 {
+			var s00, s01, s02, s03, s10, s11, s12, s13 float32
+			rest := b[j:]
+			for p, x := range a0 {
+				y := a1[p]
+				row := (*[4]float32)(rest[p*tileCols:])
+				s00 += x * row[0]
+				s01 += x * row[1]
+				s02 += x * row[2]
+				s03 += x * row[3]
+				s10 += y * row[0]
+				s11 += y * row[1]
+				s12 += y * row[2]
+				s13 += y * row[3]
+			}
+			c0 := (*[4]float32)(c[i*ldc+j:])
+			c1 := (*[4]float32)(c[(i+1)*ldc+j:])
+			c0[0] += s00
+			c0[1] += s01
+			c0[2] += s02
+			c0[3] += s03
+			c1[0] += s10
+			c1[1] += s11
+			c1[2] += s12
+			c1[3] += s13
+		}
+	}
+}
+
+func softmaxGo(x []float32) {
+	top := x[0]
+	for _, v := range x {
+		top = max(top, v)
+	}
+	var sum float32
+	for i, v := range x {
+		e := exp32(v - top)
+		x[i] = e
+		sum += e
+	}
+	scale := 1 / sum
+	for i := range x {
+		x[i] *= scale
+	}
+}
+
+func geluGo(x []float32) {
+	for i, v := range x {
+		x[i] = 0.5 * v * (1 + erf32(v*(1/math.Sqrt2)))
+	}
+}
+
+// exp32 is e^x for x up to 0, to a relative error of about 1e-7 (the polynomial of Cephes' expf).
+func exp32(x float32) float32 {
+	const (
+		least   = -87.33655 // e^least is the smallest normal float32
+		ln2High = 0.693359375
+		ln2Low  = -2.12194440e-4 // ln 2 = ln2High + ln2Low
+	)
+	x = max(x, least)
+	n := float32(math.RoundToEven(float64(x * math.Log2E)))
+	f := x - n*ln2High - n*ln2Low
+	p := float32(1.9875691500e-4)
+	p = p*f + 1.3981999507e-3
+	p = p*f + 8.3334519073e-3
+	p = p*f + 4.1665795894e-2
+	p = p*f + 1.6666665459e-1
+	p = p*f + 5.0000001201e-1
+	p = p*f*f + f + 1
+	return math.Float32frombits(math.Float32bits(p) + uint32(int32(n))<<23)
+}
+
+// erf32 is the error function to 1.5e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26).
+func erf32(x float32) float32 {
+	z := max(x, -x)
+	t := 1 / (1 + 0.3275911*z)
+	p := float32(1.061405429)
+	p = p*t - 1.453152027
+	p = p*t + 1.421413741
+	p = p*t - 0.284496736
+	p = p*t + 0.254829592
+	y := 1 - p*t*exp32(-z*z)
+	if x < 0 {
+		return -y
+	}
+	return y
+}
