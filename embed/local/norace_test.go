@@ -1,0 +1,6 @@
+//go:build !race
+
+package local_test
+
+// referenceStep takes every so many texts of the reference: all of them.
+const referenceStep = 1
