@@ -1,0 +1,119 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// DOCXConfig sets how Word files are read.
+type DOCXConfig struct {
+	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+}
+
+// DOCX reads Word files (Office Open XML, transitional and strict). Headings become "#" lines and sections, by outline
+// level and the built-in style names, whatever the language; lists keep their numbers, tables become pipe tables,
+// text boxes follow their paragraph, foot- and endnotes stand at the end. Tracked insertions are in the text,
+// deletions are not. Headers, footers and comments are left out. Pictures are in Images, their alternative text is in
+// the text. There are no pages: a Word file has none until it is printed. It is safe for concurrent use.
+type DOCX struct {
+	cfg DOCXConfig
+}
+
+var (
+	_ rag.Loader    = (*DOCX)(nil)
+	_ rag.Formatter = (*DOCX)(nil)
+)
+
+// NewDOCX returns a loader of Word files. Negative limits are ErrInvalid.
+func NewDOCX(cfg DOCXConfig) (*DOCX, error) {
+	if cfg.MaxBytes < 0 || cfg.MaxUnzipped < 0 {
+		return nil, fmt.Errorf("max_bytes and max_unzipped must not be negative: %w", rag.ErrInvalid)
+	}
+	return &DOCX{cfg: cfg}, nil
+}
+
+// oleMagic begins compound files: .doc of old, and any Office file with a password.
+var oleMagic = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
+
+// Formats says: a zip archive that names parts of a Word file among its first; a compound file only if the name says
+// Word, since other programs write them too.
+func (*DOCX) Formats() []rag.Format {
+	return []rag.Format{
+		{
+			Name:       "docx",
+			Extensions: []string{".docx", ".docm", ".dotx", ".dotm", ".doc"},
+			MediaTypes: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+			Match:      isDOCX,
+		},
+	}
+}
+
+func isDOCX(head []byte) bool {
+	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return false
+	}
+	if bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("ppt/")) {
+		return false
+	}
+	return bytes.Contains(head, []byte("word/")) || bytes.Contains(head, []byte("[Content_Types].xml"))
+}
+
+// Load yields the one document of src. A source that is no zip archive, or one without a Word document, is
+// ErrUnsupported; one with a password, in the format before 2007, broken or growing beyond the limits is ErrInvalid.
+func (d *DOCX) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
+	return single(ctx, src, d.cfg.MaxBytes, d.parse)
+}
+
+func (d *DOCX) parse(ctx context.Context, data []byte) (rag.Document, error) {
+	if bytes.HasPrefix(data, oleMagic) {
+		return rag.Document{}, fmt.Errorf("encrypted, or a .doc from before 2007: save it as .docx without a password: %w", rag.ErrInvalid)
+	}
+	pkg, err := openDOCX(ctx, data, d.cfg.MaxUnzipped)
+	if err != nil {
+		return rag.Document{}, err
+	}
+	main, err := pkg.mainPart()
+	if err != nil {
+		return rag.Document{}, err
+	}
+	r := &docxReader{pkg: pkg, part: main}
+	if err := r.prepare(); err != nil {
+		return rag.Document{}, err
+	}
+	if err := pkg.read(main, r.document); err != nil {
+		return rag.Document{}, err
+	}
+	r.writeNotes()
+	doc := r.out.document()
+	if err := pkg.readProperties(&doc); err != nil {
+		return rag.Document{}, err
+	}
+	if doc.Title == "" {
+		doc.Title = r.title(doc.Sections)
+	}
+	doc.Warnings, doc.State = r.warnings, rag.StateOK
+	if strings.TrimSpace(doc.Text) == "" {
+		doc.Text, doc.State = "", rag.StateEmpty
+		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "there is no text in the document"})
+	}
+	return doc, ctx.Err()
+}
+
+// title is the first paragraph in the style Title, else the first heading of level 1.
+func (r *docxReader) title(all []rag.Section) string {
+	if r.styledTitle != "" {
+		return r.styledTitle
+	}
+	for _, s := range all {
+		if s.Level == 1 {
+			return s.Title
+		}
+	}
+	return ""
+}

@@ -1,0 +1,305 @@
+package loader
+
+import (
+	"encoding/xml"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
+)
+
+// docxReader reads the parts of one file.
+type docxReader struct {
+	pkg       *docxPackage
+	part      string
+	rels      map[string]relation
+	styles    docxStyles
+	numbering *docxNumbering
+	notes     map[string]string // text of foot- and endnotes by kind and ID
+	cited     []string          // keys of notes, in the order in which the text refers to them
+
+	fields      []bool // open fields, innermost last; true while the instruction is read
+	styledTitle string // first paragraph in the style Title
+	images      map[string]*rag.Image
+	imageBytes  int
+	warnings    []rag.Warning
+	out         docxWriter
+}
+
+// docxBlock is a paragraph, a heading, a list item or a table.
+type docxBlock struct {
+	prefix string // "# ", "  1. "
+	text   string
+	level  int // of a heading, 1 to 9; 0 for others
+	list   bool
+	images []placedImage
+}
+
+// placedImage is a picture and the place in its block's text where it stands.
+type placedImage struct {
+	at    int
+	image *rag.Image
+	alt   string
+}
+
+// sink takes the blocks of a body, a cell, a text box or a note.
+type sink func(docxBlock)
+
+// prepare reads what the text refers to.
+func (r *docxReader) prepare() (err error) {
+	if r.rels, err = r.pkg.relations(r.part); err != nil {
+		return err
+	}
+	if r.styles, err = readStyles(r.pkg, related(r.rels, "styles")); err != nil {
+		return err
+	}
+	if r.numbering, err = readNumbering(r.pkg, related(r.rels, "numbering"), r.styles); err != nil {
+		return err
+	}
+	r.images = map[string]*rag.Image{}
+	return r.readNotes()
+}
+
+// document reads the main part.
+func (r *docxReader) document(x *xmlReader, root xml.StartElement) error {
+	if root.Name.Local != "document" {
+		return unsupportedRoot(root)
+	}
+	return x.children(func(e xml.StartElement) error {
+		if e.Name.Local == "body" {
+			return r.body(x, r.out.add)
+		}
+		return x.skip()
+	})
+}
+
+// body reads block content: of the document, a cell, a text box, a note.
+func (r *docxReader) body(x *xmlReader, out sink) error {
+	var visit func(xml.StartElement) error
+	visit = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "p":
+			return r.paragraph(x, out)
+		case "tbl":
+			return r.table(x, out)
+		case "altChunk":
+			r.warn("an embedded document (altChunk) is not read")
+		}
+		return r.wrapper(x, e, visit)
+	}
+	return x.children(visit)
+}
+
+// wrapper goes through elements that only surround content and skips all others. What tracked changes take out is
+// among those.
+func (r *docxReader) wrapper(x *xmlReader, e xml.StartElement, visit func(xml.StartElement) error) error {
+	switch e.Name.Local {
+	case "ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml", "hyperlink", "fldSimple", "dir", "bdo", "ruby", "rubyBase", "oMathPara":
+		return x.children(visit)
+	case "AlternateContent":
+		return r.alternate(x, visit)
+	}
+	return x.skip()
+}
+
+// inline is the text of a paragraph as it is read.
+type docxInline struct {
+	b      strings.Builder
+	images []placedImage
+	asides []docxBlock // what text boxes anchored in the paragraph hold
+}
+
+// paragraph reads one paragraph and writes it, then its text boxes.
+func (r *docxReader) paragraph(x *xmlReader, out sink) error {
+	var props paragraphProps
+	var in docxInline
+	var visit func(xml.StartElement) error
+	visit = func(e xml.StartElement) (err error) {
+		switch e.Name.Local {
+		case "pPr":
+			props, err = readParagraphProps(x)
+			return err
+		case "r":
+			return r.run(x, &in)
+		case "oMath":
+			return mathRuns(x, &in.b)
+		}
+		return r.wrapper(x, e, visit)
+	}
+	if err := x.children(visit); err != nil {
+		return err
+	}
+	// An instruction does not reach over a paragraph's end: a field left open must not swallow the rest of the text.
+	r.fields = slices.DeleteFunc(r.fields, func(instruction bool) bool { return instruction })
+	if block, ok := r.block(props, &in); ok {
+		out(block)
+	}
+	for _, aside := range in.asides {
+		out(aside)
+	}
+	return nil
+}
+
+// block makes a heading, a list item or a plain paragraph. An item is counted even if it has no text.
+func (r *docxReader) block(props paragraphProps, in *docxInline) (docxBlock, bool) {
+	marker, depth, item := r.numbering.label(props)
+	text, trimmed := trimParagraph(in.b.String())
+	b := docxBlock{text: text, images: in.images}
+	for i := range b.images {
+		b.images[i].at = max(0, b.images[i].at-trimmed)
+	}
+	if text == "" {
+		return b, len(b.images) > 0
+	}
+	b.level = r.styles.level(props)
+	switch {
+	case b.level > 0:
+		b.text = mdtext.Line(text)
+		b.prefix = strings.Repeat("#", min(b.level, maxHeading)) + " "
+		if item && marker != "" && marker != "-" {
+			b.prefix += marker + " "
+		}
+		if r.styledTitle == "" && r.styles.isTitle(props) {
+			r.styledTitle = b.text
+		}
+	case item:
+		b.list = true
+		b.prefix = strings.Repeat("  ", depth)
+		if marker != "" {
+			b.prefix += marker + " "
+		}
+	}
+	return b, true
+}
+
+// trimParagraph takes blanks off the ends, and tells how many bytes it took at the start.
+func trimParagraph(s string) (text string, trimmed int) {
+	t := strings.TrimLeft(s, " \t\n")
+	return strings.TrimRight(t, " \t\n"), len(s) - len(t)
+}
+
+// run reads one run of characters.
+func (r *docxReader) run(x *xmlReader, in *docxInline) error {
+	hidden := false
+	var visit func(xml.StartElement) error
+	visit = func(e xml.StartElement) error {
+		if e.Name.Local == "rPr" {
+			return x.children(func(e xml.StartElement) error {
+				hidden = hidden || e.Name.Local == "vanish" && on(e)
+				return x.skip()
+			})
+		}
+		if hidden && e.Name.Local != "fldChar" {
+			return x.skip()
+		}
+		return r.runPart(x, e, in, visit)
+	}
+	return x.children(visit)
+}
+
+// runPart reads one element of a run.
+func (r *docxReader) runPart(x *xmlReader, e xml.StartElement, in *docxInline, visit func(xml.StartElement) error) error {
+	switch e.Name.Local {
+	case "t":
+		s, err := x.text()
+		r.write(in, cleanRun(s))
+		return err
+	case "r", "rt", "rubyPr": // a ruby base holds runs; its reading is left out
+		if e.Name.Local == "r" {
+			return r.run(x, in)
+		}
+	case "tab", "ptab":
+		r.write(in, "\t")
+	case "br":
+		if kind := attrOf(e, "type"); kind == "" || kind == "textWrapping" {
+			r.write(in, "\n")
+		}
+	case "cr":
+		r.write(in, "\n")
+	case "noBreakHyphen":
+		r.write(in, "-")
+	case "sym":
+		r.write(in, symbol(attrOf(e, "char")))
+	case "footnoteReference", "endnoteReference":
+		r.cite(in, strings.TrimSuffix(e.Name.Local, "Reference"), attrOf(e, "id"))
+	case "fldChar":
+		r.field(attrOf(e, "fldCharType"))
+	case "drawing", "pict", "object":
+		return r.drawing(x, in)
+	case "AlternateContent", "ruby", "rubyBase":
+		return r.wrapper(x, e, visit)
+	}
+	return x.skip()
+}
+
+// write adds text unless it belongs to a field's instruction.
+func (r *docxReader) write(in *docxInline, s string) {
+	if !slices.Contains(r.fields, true) {
+		in.b.WriteString(s)
+	}
+}
+
+// field follows a complex field: begin, instruction, separate, result, end. Fields nest.
+func (r *docxReader) field(kind string) {
+	n := len(r.fields)
+	switch {
+	case kind == "begin":
+		r.fields = append(r.fields, true)
+	case kind == "separate" && n > 0:
+		r.fields[n-1] = false
+	case kind == "end" && n > 0:
+		r.fields = r.fields[:n-1]
+	}
+}
+
+// cleanRun drops what is invisible and writes all kinds of blanks as one.
+func cleanRun(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case mdtext.Invisible(c):
+			return -1
+		case c == '\n', c == '\r', c == '\t', c == 0xA0, c == 0x2028, c == 0x2029:
+			return ' '
+		}
+		return c
+	}, s)
+}
+
+// symbol is a character given by its number. Those of symbol fonts are in the private area and mean nothing outside.
+func symbol(hex string) string {
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil || n < ' ' || n >= 0xD800 && n <= 0xF8FF || n > 0x10FFFF {
+		return ""
+	}
+	return string(rune(n))
+}
+
+func (r *docxReader) warn(message string) {
+	w := rag.Warning{Message: message}
+	if !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+}
+
+// mathRuns writes a formula as its characters, with "/" before a denominator, "^" and "_" before scripts.
+func mathRuns(x *xmlReader, b *strings.Builder) error {
+	return x.children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "t":
+			s, err := x.text()
+			b.WriteString(cleanRun(s))
+			return err
+		case "den":
+			b.WriteByte('/')
+		case "sup":
+			b.WriteByte('^')
+		case "sub":
+			b.WriteByte('_')
+		case "del", "moveFrom", "rPr", "ctrlPr", "instrText", "delText":
+			return x.skip()
+		}
+		return mathRuns(x, b)
+	})
+}

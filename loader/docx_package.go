@@ -1,0 +1,195 @@
+package loader
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Limits of an archive. Real files stay far below each.
+const (
+	docxMaxUnzipped = 512 << 20 // bytes of all parts
+	docxMaxParts    = 20_000    // parts; one for each picture and a dozen more
+	docxMaxRatio    = 250       // unzipped to zipped size, of all parts; XML that repeats itself reaches 100
+	docxRatioFrom   = 16 << 20  // bytes from which the ratio counts
+	docxMaxXML      = 128 << 20 // bytes of one part of text; a manual of 900 pages has 10 MB
+)
+
+// docxPackage is the archive of a Word file.
+type docxPackage struct {
+	ctx   context.Context //nolint:containedctx // lives as long as one Load
+	parts map[string]*zip.File
+}
+
+// openDOCX opens the archive and refuses one that would unpack to too much, before unpacking anything.
+func openDOCX(ctx context.Context, data []byte, maxUnzipped int64) (*docxPackage, error) {
+	if !bytes.HasPrefix(data, []byte("PK")) {
+		return nil, fmt.Errorf("no zip archive: %w", rag.ErrUnsupported)
+	}
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("the archive is corrupt or cut short (%v): %w", err, rag.ErrInvalid)
+	}
+	if maxUnzipped == 0 {
+		maxUnzipped = docxMaxUnzipped
+	}
+	if len(z.File) > docxMaxParts {
+		return nil, fmt.Errorf("the archive has %d parts, more than %d: %w", len(z.File), docxMaxParts, rag.ErrInvalid)
+	}
+	p := &docxPackage{ctx: ctx, parts: map[string]*zip.File{}}
+	var total uint64
+	for _, f := range z.File {
+		total += min(f.UncompressedSize64, 1<<40) // the sum of declared sizes must not overflow
+		name, ok := partName(f.Name)
+		if _, taken := p.parts[name]; ok && !taken {
+			p.parts[name] = f
+		}
+	}
+	if total > uint64(maxUnzipped) || total > docxRatioFrom && total > docxMaxRatio*uint64(len(data)) {
+		return nil, fmt.Errorf("%d bytes unpack to %d: too many (setting max_unzipped), or an archive made to exhaust memory: %w", len(data), total, rag.ErrInvalid)
+	}
+	return p, nil
+}
+
+// partName returns the key of a part: names are compared without case. A name that leads out of the archive is none.
+func partName(name string) (string, bool) {
+	if name == "" || strings.Contains(name, `\`) || strings.HasSuffix(name, "/") {
+		return "", false
+	}
+	for e := range strings.SplitSeq(name, "/") {
+		if e == ".." {
+			return "", false
+		}
+	}
+	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+name), "/")), true
+}
+
+// open returns a part's bytes, no more than its entry in the archive says.
+func (p *docxPackage) open(name string) (io.ReadCloser, bool, error) {
+	f, ok := p.parts[name]
+	if !ok {
+		return nil, false, nil
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, true, fmt.Errorf("open %s: %v: %w", name, err, rag.ErrInvalid)
+	}
+	limited := io.LimitReader(ctxReader{p.ctx, r}, int64(f.UncompressedSize64)+1) //nolint:gosec // bounded by maxUnzipped
+	return struct {
+		io.Reader
+		io.Closer
+	}{limited, r}, true, nil
+}
+
+// read parses a part: visit is given its root element. A part that is missing is as an empty one.
+func (p *docxPackage) read(name string, visit func(*xmlReader, xml.StartElement) error) error {
+	if f := p.parts[name]; f != nil && f.UncompressedSize64 > docxMaxXML {
+		return fmt.Errorf("%s has %d bytes, more than %d: %w", name, f.UncompressedSize64, docxMaxXML, rag.ErrInvalid)
+	}
+	part, ok, err := p.open(name)
+	if err != nil || !ok {
+		return err
+	}
+	defer part.Close()
+	err = readXML(part, visit)
+	if cerr := p.ctx.Err(); cerr != nil {
+		return cerr
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// readXML parses XML in UTF-8, UTF-16 or a declared encoding.
+func readXML(r io.Reader, visit func(*xmlReader, xml.StartElement) error) error {
+	dec := xml.NewDecoder(transform.NewReader(r, unicode.BOMOverride(transform.Nop)))
+	dec.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
+			return in, nil // turned into UTF-8 by its byte order mark
+		}
+		return charset.NewReaderLabel(label, in)
+	}
+	x := &xmlReader{dec: dec}
+	for {
+		tok, err := dec.Token()
+		if err == io.EOF {
+			return fmt.Errorf("no element: %w", rag.ErrInvalid)
+		}
+		if err != nil {
+			return x.fail(err)
+		}
+		if start, ok := tok.(xml.StartElement); ok {
+			return visit(x, start)
+		}
+	}
+}
+
+// relation is one line of a part's relationships.
+type relation struct {
+	kind     string // last element of the type's URI: "image", "hyperlink"
+	target   string // part name, or a URI if external
+	external bool
+}
+
+// relations returns the relationships of a part by ID; "" is the package itself.
+func (p *docxPackage) relations(part string) (map[string]relation, error) {
+	dir, base := path.Split(part)
+	out := map[string]relation{}
+	err := p.read(dir+"_rels/"+base+".rels", func(x *xmlReader, _ xml.StartElement) error {
+		return x.children(func(e xml.StartElement) error {
+			if e.Name.Local == "Relationship" {
+				r := relation{kind: path.Base(attrOf(e, "Type")), target: attrOf(e, "Target"), external: attrOf(e, "TargetMode") == "External"}
+				if !r.external {
+					if !strings.HasPrefix(r.target, "/") {
+						r.target = dir + r.target
+					}
+					r.target = strings.ToLower(strings.TrimPrefix(path.Clean("/"+r.target), "/"))
+				}
+				out[attrOf(e, "Id")] = r
+			}
+			return x.skip()
+		})
+	})
+	return out, err
+}
+
+// mainPart returns the name of the part that holds the text, wherever the package says it is.
+func (p *docxPackage) mainPart() (string, error) {
+	rels, err := p.relations("")
+	if err != nil {
+		return "", err
+	}
+	name := "word/document.xml"
+	for _, r := range rels {
+		if r.kind == "officeDocument" && !r.external {
+			name = r.target
+		}
+	}
+	if _, ok := p.parts[name]; !ok || strings.HasPrefix(name, "xl/") || strings.HasPrefix(name, "ppt/") {
+		return "", fmt.Errorf("the archive holds no Word document: %w", rag.ErrUnsupported)
+	}
+	return name, nil
+}
+
+// related returns the name of the part that has a kind of relation to another; "" if there is none.
+func related(rels map[string]relation, kind string) string {
+	name := ""
+	for _, r := range rels {
+		if r.kind == kind && !r.external && (name == "" || r.target < name) {
+			name = r.target
+		}
+	}
+	return name
+}
