@@ -1,24 +1,60 @@
 package sparse
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
-// encodePayload writes what filters look at: metadata, then validity.
+// Kinds of metadata values in a payload.
+const (
+	kindString = iota
+	kindNumber
+	kindFalse
+	kindTrue
+	kindStrings
+)
+
+// encodePayload writes what filters look at: validity, then metadata by name.
 func encodePayload(m rag.Meta, v rag.Validity) (string, error) {
 	clean, err := m.Clean()
 	if err != nil {
 		return "", err
 	}
 	w := record.NewWriter(0, 256)
-	w.Map(clean)
 	w.Bool(v.Stated)
 	writeInstant(w, v.From)
 	writeInstant(w, v.Until)
+	w.Len(len(clean), false)
+	for _, name := range slices.Sorted(maps.Keys(clean)) {
+		w.String(name)
+		writeValue(w, clean[name])
+	}
 	return w.Fields()
+}
+
+// writeValue writes a value of one of the kinds that rag.Meta.Clean leaves.
+func writeValue(w *record.Writer, v any) {
+	switch v := v.(type) {
+	case string:
+		w.Uint(kindString)
+		w.String(v)
+	case float64:
+		w.Uint(kindNumber)
+		w.Float64(v)
+	case bool:
+		if v {
+			w.Uint(kindTrue)
+		} else {
+			w.Uint(kindFalse)
+		}
+	case []string:
+		w.Uint(kindStrings)
+		w.Strings(v)
+	}
 }
 
 // writeInstant drops the zone, which no filter looks at, and saves space on the zero time, which most are.
@@ -30,14 +66,63 @@ func writeInstant(w *record.Writer, t time.Time) {
 	}
 }
 
-func decodePayload(payload string) (rag.Meta, rag.Validity) {
+// accept returns the test of payloads against the filter, for one goroutine; nil if every record passes. Only the
+// fields that the filter names are read: a search may test every record that has a frequent word.
+func accept(f rag.Filter) func(payload string) bool {
+	if f.IsZero() {
+		return nil
+	}
+	named := map[string]bool{}
+	nameFields(f, named)
+	m := rag.Meta{}
+	return func(payload string) bool {
+		clear(m)
+		v := decodePayload(payload, named, m)
+		return f.Match(m, v)
+	}
+}
+
+func nameFields(f rag.Filter, named map[string]bool) {
+	named[f.Field] = true
+	for _, a := range f.Args {
+		nameFields(a, named)
+	}
+}
+
+// decodePayload puts the named fields into m.
+func decodePayload(payload string, named map[string]bool, m rag.Meta) (v rag.Validity) {
 	r := record.NewReader(payload)
-	m := rag.Meta(r.Map())
-	var v rag.Validity
 	v.Stated = r.Bool()
 	v.From = readInstant(r)
 	v.Until = readInstant(r)
-	return m, v
+	n, _ := r.Len()
+	for range n {
+		name := r.String()
+		want := named[name]
+		switch r.Uint() {
+		case kindString:
+			if s := r.String(); want {
+				m[name] = s
+			}
+		case kindNumber:
+			if x := r.Float64(); want {
+				m[name] = x
+			}
+		case kindFalse:
+			if want {
+				m[name] = false
+			}
+		case kindTrue:
+			if want {
+				m[name] = true
+			}
+		case kindStrings:
+			if list := r.Strings(); want {
+				m[name] = list
+			}
+		}
+	}
+	return v
 }
 
 func readInstant(r *record.Reader) time.Time {
@@ -46,12 +131,4 @@ func readInstant(r *record.Reader) time.Time {
 	}
 	sec, nsec := r.Int(), r.Uint()
 	return time.Unix(int64(sec), int64(nsec)).UTC()
-}
-
-// accept returns the test of a payload against the filter; nil if every record passes.
-func accept(f rag.Filter) func(payload string) bool {
-	if f.IsZero() {
-		return nil
-	}
-	return func(payload string) bool { return f.Match(decodePayload(payload)) }
 }
