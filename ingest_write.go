@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // A group is written with one transaction per store. The bounds keep transactions small (bbolt slows down beyond
@@ -12,24 +13,13 @@ import (
 const (
 	groupChunks = 512
 	groupDocs   = 64
+	groupLinger = 20 * time.Millisecond // how long a group waits for more: about what its flushes to disk cost
 )
 
 // writeAll takes prepared sources in groups until the channel closes.
 func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
 	for p := range made {
-		group, chunks := []*prepared{p}, p.chunks()
-	fill:
-		for chunks < groupChunks && len(group) < groupDocs {
-			select {
-			case q, ok := <-made:
-				if !ok {
-					break fill
-				}
-				group, chunks = append(group, q), chunks+q.chunks()
-			default: // the writer is faster than the readers: do not wait
-				break fill
-			}
-		}
+		group := gather(p, made)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -38,6 +28,25 @@ func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
 		}
 	}
 	return nil
+}
+
+// gather adds to p what arrives before the group is full or the linger is over.
+func gather(p *prepared, made <-chan *prepared) []*prepared {
+	group, chunks := []*prepared{p}, p.chunks()
+	linger := time.NewTimer(groupLinger)
+	defer linger.Stop()
+	for chunks < groupChunks && len(group) < groupDocs {
+		select {
+		case q, ok := <-made:
+			if !ok {
+				return group
+			}
+			group, chunks = append(group, q), chunks+q.chunks()
+		case <-linger.C:
+			return group
+		}
+	}
+	return group
 }
 
 func (p *prepared) chunks() int {
