@@ -174,23 +174,24 @@ func fullRecord() rag.Record {
 	}
 }
 
-func (s *catalogSuite) wantRecord(collection string, want rag.Record) {
+// wantRecord compares the document of fullRecord in the collection "c".
+func (s *catalogSuite) wantRecord(want rag.Record) {
 	s.Helper()
-	entry, err := s.cat.Entry(s.Context(), collection, want.Entry.URI)
+	entry, err := s.cat.Entry(s.Context(), "c", want.Entry.URI)
 	if err != nil {
 		s.Fatal(err)
 	}
 	if diff := gocmp.Diff(want.Entry, entry); diff != "" {
 		s.Errorf("entry (-want +got):\n%s", diff)
 	}
-	doc, err := s.cat.Document(s.Context(), collection, want.Entry.URI)
+	doc, err := s.cat.Document(s.Context(), "c", want.Entry.URI)
 	if err != nil {
 		s.Fatal(err)
 	}
 	if diff := gocmp.Diff(want.Document, doc); diff != "" {
 		s.Errorf("document (-want +got):\n%s", diff)
 	}
-	chunks, err := s.cat.Chunks(s.Context(), collection, []string{"c1", "c2"})
+	chunks, err := s.cat.Chunks(s.Context(), "c", []string{"c1", "c2"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func (s *catalogSuite) wantRecord(collection string, want rag.Record) {
 func (s *catalogSuite) roundTrip() {
 	rec := fullRecord()
 	s.commit("c", rag.Change{Put: &rec})
-	s.wantRecord("c", fullRecord())
+	s.wantRecord(fullRecord())
 	bare := rag.Record{Entry: rag.Entry{URI: "bare", Size: -1}}
 	s.commit("c", rag.Change{Put: &bare})
 	entry, err := s.cat.Entry(s.Context(), "c", "bare")
@@ -228,7 +229,7 @@ func (s *catalogSuite) reopen() {
 	}
 	s.close()
 	s.open()
-	s.wantRecord("c", fullRecord())
+	s.wantRecord(fullRecord())
 	s.wantScan("c", "c1", "c2", "z#0", "z#1", "z#2")
 	after, err := s.cat.Collections(s.Context())
 	if diff := gocmp.Diff(before, after); diff != "" || err != nil {
@@ -433,7 +434,10 @@ func (s *catalogSuite) breaks() {
 	for i := range 5 {
 		s.commit("c", paper(fmt.Sprint(i), "1", 2))
 	}
-	for range s.cat.Scan(s.Context(), "c", rag.Filter{}) {
+	for c, err := range s.cat.Scan(s.Context(), "c", rag.Filter{}) {
+		if err != nil || c.ID != "0#0" {
+			s.Errorf("the first chunk is %q, %v; want 0#0", c.ID, err)
+		}
 		break
 	}
 	for e, err := range s.cat.Entries(s.Context(), "c") {
@@ -565,7 +569,7 @@ func (s *catalogSuite) ownership() {
 		r.Chunks[0].Headings[0], r.Chunks[0].Captions[0].Text = "spoilt", "spoilt"
 	}
 	spoil(rec)
-	s.wantRecord("c", fullRecord())
+	s.wantRecord(fullRecord())
 	var got rag.Record
 	var err error
 	if got.Entry, err = s.cat.Entry(s.Context(), "c", rec.Entry.URI); err != nil {
@@ -578,7 +582,7 @@ func (s *catalogSuite) ownership() {
 		s.Fatal(err)
 	}
 	spoil(got)
-	s.wantRecord("c", fullRecord())
+	s.wantRecord(fullRecord())
 }
 
 func (s *catalogSuite) large() {

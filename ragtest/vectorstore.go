@@ -631,7 +631,10 @@ func (s *storeSuite) idList() {
 	for id, err := range l.IDs(s.Context(), "nowhere") {
 		s.Errorf("an unknown collection has %q, %v", id, err)
 	}
-	for range l.IDs(s.Context(), "c") {
+	for id, err := range l.IDs(s.Context(), "c") {
+		if err != nil || !slices.Contains(want, id) {
+			s.Errorf("the first ID is %q, %v", id, err)
+		}
 		break
 	}
 	s.upsert("c", vec("after a broken iteration", axis(0)))

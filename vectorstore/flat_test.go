@@ -1,6 +1,7 @@
 package vectorstore_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -157,13 +158,8 @@ func TestDamagedVectorIsInvalid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.Index(file, 0) // replaced below; the ID stands verbatim in the record
-	for i := range file {
-		if i+24 <= len(file) && string(file[i:i+24]) == recs[4].ID {
-			at = i
-			file[at+60] ^= 1
-		}
-	}
+	record := bytes.LastIndex(file, []byte(recs[4].ID)) // verbatim in the record
+	file[record+60] ^= 1
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}

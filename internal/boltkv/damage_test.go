@@ -260,12 +260,17 @@ func TestDamageWhileOpen(t *testing.T) {
 	}
 }
 
+var (
+	nilMap     map[string]int
+	nilPointer *int
+)
+
 func TestOwnPanicsPassThrough(t *testing.T) {
 	db := open(t, t.TempDir())
 	for name, fn := range map[string]func(*bolt.Tx) error{
 		"value":       func(*bolt.Tx) error { panic("mine") },
-		"nil map":     func(*bolt.Tx) error { var m map[string]int; m["a"] = 1; return nil },
-		"nil pointer": func(*bolt.Tx) error { var p *int; *p = 1; return nil },
+		"nil map":     func(*bolt.Tx) error { nilMap["a"] = 1; return nil },
+		"nil pointer": func(*bolt.Tx) error { *nilPointer = 1; return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
