@@ -16,9 +16,10 @@ import (
 )
 
 // TestSparseIndex checks that an index keeps the contract of [rag.SparseIndex]. open returns an index that keeps its
-// data in dir, an existing folder: one that is opened again after Close has what was written. The suite closes what
-// it opened if it is an io.Closer. The index must find English words; how it stems and weighs them is its own affair.
-func TestSparseIndex(t *testing.T, open func(t *testing.T, dir string) rag.SparseIndex) {
+// data in dir, an existing folder: one that is opened again after Close has what was written, unless it is [Volatile].
+// The suite closes what it opened if it is an io.Closer. The index must find English words; how it stems and weighs
+// them is its own affair.
+func TestSparseIndex(t *testing.T, open func(t *testing.T, dir string) rag.SparseIndex, list ...Trait) {
 	t.Helper()
 	for _, c := range []struct {
 		sentence string
@@ -45,21 +46,22 @@ func TestSparseIndex(t *testing.T, open func(t *testing.T, dir string) rag.Spars
 		{"goroutines may write and search at once", sparseConcurrent},
 		{"a cancelled context ends a call with its error", sparseCancelled},
 	} {
-		t.Run(c.sentence, func(t *testing.T) { c.check(t, newSparseHost(t, open)) })
+		t.Run(c.sentence, func(t *testing.T) { c.check(t, newSparseHost(t, open, traitsOf(list))) })
 	}
 }
 
 // sparseHost is an index in a folder of its own, and how to open it again.
 type sparseHost struct {
 	rag.SparseIndex
+	traits
 	t    *testing.T
 	dir  string
 	open func(t *testing.T, dir string) rag.SparseIndex
 }
 
-func newSparseHost(t *testing.T, open func(t *testing.T, dir string) rag.SparseIndex) *sparseHost {
+func newSparseHost(t *testing.T, open func(t *testing.T, dir string) rag.SparseIndex, with traits) *sparseHost {
 	t.Helper()
-	h := &sparseHost{t: t, dir: t.TempDir(), open: open}
+	h := &sparseHost{traits: with, t: t, dir: t.TempDir(), open: open}
 	h.SparseIndex = open(t, h.dir)
 	t.Cleanup(h.close)
 	return h
@@ -73,8 +75,12 @@ func (h *sparseHost) close() {
 	}
 }
 
+// reopen closes the index and opens it again; a volatile one stays as it is.
 func (h *sparseHost) reopen() {
 	h.t.Helper()
+	if h.volatile {
+		return
+	}
 	h.close()
 	h.SparseIndex = h.open(h.t, h.dir)
 }
@@ -113,7 +119,9 @@ func (h *sparseHost) wantIDs(query string, want ...string) {
 	}
 }
 
-func text(id, s string) rag.TextRecord { return rag.TextRecord{ID: id, DocID: "doc-" + id, Text: s, Language: "en"} }
+func text(id, s string) rag.TextRecord {
+	return rag.TextRecord{ID: id, DocID: "doc-" + id, Text: s, Language: "en"}
+}
 
 func sparseFinds(t *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour pilot boat"), text("b", "harbour harbour wall"), text("c", "mountain hut"))
@@ -130,6 +138,9 @@ func sparseFinds(t *testing.T, h *sparseHost) {
 }
 
 func sparseReopens(t *testing.T, h *sparseHost) {
+	if h.volatile {
+		t.Skip("volatile")
+	}
 	h.add(text("a", "harbour pilot"), text("b", "mountain hut"))
 	h.add(text("c", "harbour wall"))
 	h.remove("b")
@@ -281,7 +292,10 @@ func sparseIDs(t *testing.T, h *sparseHost) {
 	if want := []string{"a", "b", "d"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	for range l.IDs(t.Context(), sparseCollection) {
+	for _, err := range l.IDs(t.Context(), sparseCollection) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break // must not disturb what follows
 	}
 	h.wantIDs("hut", "d")

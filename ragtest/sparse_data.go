@@ -141,7 +141,7 @@ func randomText(rnd *rand.Rand, words []string) string {
 
 func (h *sparseHost) compareWithFresh(content map[string]rag.TextRecord, words []string) {
 	h.t.Helper()
-	fresh := newSparseHost(h.t, h.open)
+	fresh := newSparseHost(h.t, h.open, h.traits)
 	fresh.add(slices.Collect(maps.Values(content))...)
 	// The last digit may depend on the order of a sum.
 	near := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) })

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,18 +25,8 @@ func TestConformance(t *testing.T) {
 	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex { return openDir(t, dir) })
 }
 
-// TestConformanceInMemory gives back the same index for the same folder, as it has nothing to open again.
 func TestConformanceInMemory(t *testing.T) {
-	var mu sync.Mutex
-	opened := map[string]*sparse.BM25{}
-	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex {
-		mu.Lock()
-		defer mu.Unlock()
-		if opened[dir] == nil {
-			opened[dir] = openMemory(t)
-		}
-		return opened[dir]
-	})
+	ragtest.TestSparseIndex(t, func(t *testing.T, _ string) rag.SparseIndex { return openMemory(t) }, ragtest.Volatile())
 }
 
 func openDir(t testing.TB, dir string) *sparse.BM25 {
@@ -90,7 +79,7 @@ func TestLanguages(t *testing.T) {
 	upsert(t, x,
 		rag.TextRecord{ID: "en", Text: "Employees are entitled to parental leave.", Language: "en"},
 		rag.TextRecord{ID: "fr", Text: "Les salariés ont droit à des congés payés et à des jours de repos.", Language: "fr"},
-		rag.TextRecord{ID: "fr2", Text: "Le règlement précise quand les demandes doivent être planifiées et par qui."}, // told by its words
+		rag.TextRecord{ID: "fr2", Text: "Le règlement précise quand les absences doivent être planifiées et par qui."}, // told by its words
 		rag.TextRecord{ID: "de", Text: "Die Verträge werden jährlich verlängert.", Language: "de"},
 		rag.TextRecord{ID: "zh", Text: "员工每年有十五天年假。", Language: "zh"},
 		rag.TextRecord{ID: "code", Text: "Raise `CrossEntropyLoss` in v1.2.3 with form HR-LV-26.", Language: "en"},

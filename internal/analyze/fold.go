@@ -11,7 +11,7 @@ import (
 // lowerCase returns w in lower case. Unlike strings.ToLower it gives back a word that is in lower case already
 // without looking at it twice, which most words are.
 func lowerCase(w string) string {
-	for i := 0; i < len(w); i++ {
+	for i := range len(w) {
 		if b := w[i]; b >= utf8.RuneSelf || 'A' <= b && b <= 'Z' {
 			return strings.ToLower(w)
 		}
@@ -53,7 +53,7 @@ var ligatures = map[rune]string{
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
 		}

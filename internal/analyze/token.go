@@ -67,7 +67,7 @@ func identifier(t string) string {
 		return ""
 	}
 	var b strings.Builder
-	for i := 0; i < len(t); i++ {
+	for i := range len(t) {
 		if t[i] != '.' && isConnector(t[i]) && !(isDigit(t[i-1]) && isDigit(t[i+1])) {
 			continue
 		}
@@ -104,7 +104,7 @@ func isNumeric(t string) bool {
 	if unicode.IsLetter(rune(t[0])) {
 		t = t[1:]
 	}
-	for i := 0; i < len(t); i++ {
+	for i := range len(t) {
 		if !isDigit(t[i]) && t[i] != '.' && t[i] != ',' {
 			return false
 		}

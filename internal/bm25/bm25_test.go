@@ -301,3 +301,24 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// segmentV1 is the segment of TestLayout as the first version wrote it. A change of the layout needs a new version
+// byte in the store that keeps segments, and a reader of this one.
+const segmentV1 = "0200000003000000" + // 2 documents, 3 terms
+	"24000000" + "2c000000" + "34000000" + // documents at 36 and 44, end at 52
+	"34000000" + "38000000" + "3c000000" + "3f000000" + // terms at 52, 56, 60, end at 63
+	"0161" + "03" + "02656e" + "7061" + // a, length 3, en, pa
+	"0162" + "02" + "02656e" + "7062" + // b, length 2, en, pb
+	"0178" + "01" + "01" + // x: a once, b once
+	"0179" + "00" + "02" + // y: a twice
+	"017a" + "03" // z: b once
+
+func TestLayout(t *testing.T) {
+	seg, err := bm25.Build([]bm25.Doc{doc("a", "x y y"), doc("b", "x z")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprintf("%x", seg.Data()); got != segmentV1 {
+		t.Errorf("got %s, want %s", got, segmentV1)
+	}
+}

@@ -135,15 +135,16 @@ func (c *cursor) advance() bool {
 // cursorHeap has the cursor with the lowest term on top; of equals, the one whose documents come first.
 type cursorHeap []*cursor
 
-func (h cursorHeap) Len() int { return len(h) }
-func (h cursorHeap) Less(i, j int) bool {
-	if h[i].term != h[j].term {
-		return h[i].term < h[j].term
+func (h *cursorHeap) Len() int { return len(*h) }
+func (h *cursorHeap) Less(i, j int) bool {
+	a, b := (*h)[i], (*h)[j]
+	if a.term != b.term {
+		return a.term < b.term
 	}
-	return h[i].order < h[j].order
+	return a.order < b.order
 }
-func (h cursorHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *cursorHeap) Push(x any)   { *h = append(*h, x.(*cursor)) }
+func (h *cursorHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
+func (h *cursorHeap) Push(x any)    { *h = append(*h, x.(*cursor)) }
 func (h *cursorHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

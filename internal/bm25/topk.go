@@ -41,10 +41,10 @@ func compare(a, b Match) int {
 // matchHeap has the match that ranks last on top.
 type matchHeap []Match
 
-func (h matchHeap) Len() int           { return len(h) }
-func (h matchHeap) Less(i, j int) bool { return compare(h[i], h[j]) > 0 }
-func (h matchHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *matchHeap) Push(x any)        { *h = append(*h, x.(Match)) }
+func (h *matchHeap) Len() int           { return len(*h) }
+func (h *matchHeap) Less(i, j int) bool { return compare((*h)[i], (*h)[j]) > 0 }
+func (h *matchHeap) Swap(i, j int)      { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
+func (h *matchHeap) Push(x any)         { *h = append(*h, x.(Match)) }
 func (h *matchHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
