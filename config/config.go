@@ -1,0 +1,162 @@
+// Package config reads rag.yaml into a rag.Config.
+//
+//	loaded, err := config.Load(config.Find(".rag"))
+//	engine, err := rag.Open(".rag", rag.WithConfig(loaded.Config))
+//
+// Reading is strict: an unknown key, a key given twice and a value of the wrong type are errors that name the file and
+// the line. Text values may hold ${NAME}, the value of an environment variable, or ${NAME:-default}; $${ stands for ${.
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// FileName is the name of the file that Find looks for.
+const FileName = "rag.yaml"
+
+// maxFileBytes bounds what is read: a larger file is no configuration.
+const maxFileBytes = 1 << 20
+
+// Loaded is a configuration that knows where its values came from.
+type Loaded struct {
+	Config rag.Config
+	Path   string // of the file; "" if there is none and everything is a default
+
+	origins map[string]Origin
+}
+
+// Origin says where a value came from. The zero value is the default.
+type Origin struct {
+	File string // "" for a default
+	Line int    // 1-based
+	Env  string // the environment variable that gave the value or a part of it; "" if none did
+}
+
+// String returns "default", "file:line" or "env NAME".
+func (o Origin) String() string {
+	switch {
+	case o.Env != "":
+		return "env " + o.Env
+	case o.File != "":
+		return fmt.Sprintf("%s:%d", o.File, o.Line)
+	}
+	return "default"
+}
+
+// Find returns the path of the configuration for a data directory: rag.yaml in it, else in the working directory, else "".
+func Find(dir string) string {
+	for _, path := range []string{filepath.Join(dir, FileName), FileName} {
+		// A file that is there but cannot be read is found: Load then says what is wrong.
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return ""
+}
+
+// Load reads the file over rag.DefaultConfig: a key that is not given keeps its default. Path "" gives the defaults.
+// What cannot be right is rag.ErrInvalid.
+func Load(path string) (Loaded, error) {
+	if path == "" {
+		return Loaded{Config: rag.DefaultConfig()}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Loaded{}, fmt.Errorf("configuration: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return Loaded{}, fmt.Errorf("configuration: %w", err)
+	}
+	return Parse(path, data, os.LookupEnv)
+}
+
+// Parse is Load for the content of a file. path is used in messages only; lookup gives environment variables.
+func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded, error) {
+	if len(data) > maxFileBytes {
+		return Loaded{}, fmt.Errorf("%s: larger than %d bytes: %w", path, maxFileBytes, rag.ErrInvalid)
+	}
+	loaded := Loaded{Config: rag.DefaultConfig(), Path: path}
+	root, err := document(path, data)
+	if err != nil || root == nil {
+		return loaded, err
+	}
+	r := reader{file: path, lookup: lookup, origins: map[string]Origin{}}
+	values, err := r.value(root, reflect.TypeFor[rag.Config](), "")
+	if err != nil {
+		return Loaded{}, err
+	}
+	if err := merge(&loaded.Config, values); err != nil {
+		return Loaded{}, fmt.Errorf("%s: %w", path, err)
+	}
+	loaded.origins = r.origins
+	return loaded, nil
+}
+
+// document parses YAML that holds one document, or none.
+func document(path string, data []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return nil, nil
+	} else if err != nil {
+		return nil, syntaxError(path, err)
+	}
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		if err != nil {
+			return nil, syntaxError(path, err)
+		}
+		return nil, fmt.Errorf("%s:%d: a second document begins: one is read: %w", path, second.Line, rag.ErrInvalid)
+	}
+	root := doc.Content[0]
+	if root.ShortTag() == "!!null" {
+		return nil, nil
+	}
+	return root, nil
+}
+
+// syntaxError says "file:line: what" for "yaml: line N: what".
+func syntaxError(path string, err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		return fmt.Errorf("%s:%s: %w", path, rest, rag.ErrInvalid)
+	}
+	return fmt.Errorf("%s: %s: %w", path, text, rag.ErrInvalid)
+}
+
+// merge writes values over c.
+func merge(c *rag.Config, values any) error {
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	if given, ok := values.(map[string]any); ok && given["transforms"] != nil {
+		// encoding/json would let new elements inherit from the old ones.
+		c.Transforms = nil
+	}
+	// encoding/json writes through pointers, and two defaults may share what they point to.
+	c.Retrieval.EnableDense, c.Retrieval.EnableSparse = clone(c.Retrieval.EnableDense), clone(c.Retrieval.EnableSparse)
+	return json.Unmarshal(raw, c)
+}
+
+func clone(b *bool) *bool {
+	if b == nil {
+		return nil
+	}
+	v := *b
+	return &v
+}

@@ -1,0 +1,304 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// reader turns YAML nodes into values for encoding/json, checked against the type that will hold them.
+type reader struct {
+	file    string
+	lookup  func(string) (string, bool)
+	origins map[string]Origin // by path: "retrieval.top_k", "transforms.0.provider"
+}
+
+var providerType = reflect.TypeFor[rag.ProviderConfig]()
+
+func (r *reader) errorf(n *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %s: %w", r.file, n.Line, fmt.Sprintf(format, args...), rag.ErrInvalid)
+}
+
+// value reads a node for a value of type t; nil stands for any type. A null gives nil: the default stays.
+func (r *reader) value(n *yaml.Node, t reflect.Type, path string) (any, error) {
+	if n.Kind == yaml.AliasNode {
+		return nil, r.errorf(n, "aliases are not supported: write the value out")
+	}
+	if n.ShortTag() == "!!null" {
+		return nil, nil
+	}
+	switch {
+	case t == nil:
+		return r.free(n, path)
+	case t == providerType:
+		return r.provider(n, path)
+	case t.Kind() == reflect.Pointer:
+		return r.value(n, t.Elem(), path)
+	case t.Kind() == reflect.Struct:
+		return r.object(n, t, path)
+	case t.Kind() == reflect.Map:
+		return r.settingsByName(n, path)
+	case t.Kind() == reflect.Slice:
+		return r.list(n, t.Elem(), path)
+	}
+	return r.scalar(n, t, path)
+}
+
+// pair is a key of a mapping with its value.
+type pair struct {
+	key   string
+	node  *yaml.Node // of the key
+	value *yaml.Node
+}
+
+// pairs returns the keys of a mapping in their order.
+func (r *reader) pairs(n *yaml.Node, path string) ([]pair, error) {
+	if n.Kind != yaml.MappingNode {
+		return nil, r.errorf(n, "%s: want keys and values, got %s", at(path), describe(n))
+	}
+	var all []pair
+	first := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.Kind != yaml.ScalarNode || k.ShortTag() == "!!merge" {
+			return nil, r.errorf(k, "%s: a key must be a plain name", at(path))
+		}
+		if line, twice := first[k.Value]; twice {
+			return nil, r.errorf(k, "key %q is given twice, first in line %d", join(path, k.Value), line)
+		}
+		first[k.Value] = k.Line
+		all = append(all, pair{k.Value, k, v})
+	}
+	return all, nil
+}
+
+func (r *reader) object(n *yaml.Node, t reflect.Type, path string) (any, error) {
+	pairs, err := r.pairs(n, path)
+	if err != nil {
+		return nil, err
+	}
+	fields, names := fieldsOf(t)
+	out := map[string]any{}
+	for _, p := range pairs {
+		ft, ok := fields[p.key]
+		if !ok {
+			return nil, r.errorf(p.node, "unknown key %q%s (known: %s)", join(path, p.key), rag.DidYouMean(p.key, names), strings.Join(names, ", "))
+		}
+		v, err := r.value(p.value, ft, join(path, p.key))
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			out[p.key] = v
+		}
+	}
+	return out, nil
+}
+
+// fieldsOf returns the types of a struct's fields by JSON name, and the names in order.
+func fieldsOf(t reflect.Type) (map[string]reflect.Type, []string) {
+	fields := map[string]reflect.Type{}
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		fields[name] = t.Field(i).Type
+		names = append(names, name)
+	}
+	return fields, names
+}
+
+// provider reads the name of a provider, or its name with settings. What settings there are is for the provider to say.
+func (r *reader) provider(n *yaml.Node, path string) (any, error) {
+	if n.Kind == yaml.ScalarNode {
+		return r.scalar(n, reflect.TypeFor[string](), join(path, "provider"))
+	}
+	pairs, err := r.pairs(n, path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for _, p := range pairs {
+		var t reflect.Type
+		if p.key == "provider" {
+			t = reflect.TypeFor[string]()
+		}
+		v, err := r.value(p.value, t, join(path, p.key))
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			out[p.key] = v
+		}
+	}
+	return out, nil
+}
+
+// settingsByName reads settings of several providers by their names.
+func (r *reader) settingsByName(n *yaml.Node, path string) (any, error) {
+	pairs, err := r.pairs(n, path)
+	if err != nil || len(pairs) == 0 {
+		return nil, err
+	}
+	out := map[string]any{}
+	for _, p := range pairs {
+		if p.value.Kind != yaml.MappingNode {
+			return nil, r.errorf(p.value, "%s: want keys and values, got %s", join(path, p.key), describe(p.value))
+		}
+		if out[p.key], err = r.free(p.value, join(path, p.key)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r *reader) list(n *yaml.Node, elem reflect.Type, path string) (any, error) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, r.errorf(n, "%s: want a list, got %s", at(path), describe(n))
+	}
+	out := []any{}
+	for i, e := range n.Content {
+		v, err := r.value(e, elem, join(path, strconv.Itoa(i)))
+		if err != nil {
+			return nil, err
+		}
+		if settings, ok := v.(map[string]any); elem == providerType && (v == nil || ok && settings["provider"] == nil) {
+			return nil, r.errorf(e, "%s.%d: the key provider is missing", path, i)
+		}
+		out = append(out, v)
+	}
+	r.origins[path] = Origin{File: r.file, Line: n.Line}
+	return out, nil
+}
+
+// free reads a value whose type only its provider knows.
+func (r *reader) free(n *yaml.Node, path string) (any, error) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		pairs, err := r.pairs(n, path)
+		if err != nil {
+			return nil, err
+		}
+		out := map[string]any{}
+		for _, p := range pairs {
+			if out[p.key], err = r.value(p.value, nil, join(path, p.key)); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case yaml.SequenceNode:
+		return r.list(n, nil, path)
+	}
+	kinds := map[string]reflect.Type{
+		"!!bool": reflect.TypeFor[bool](), "!!int": reflect.TypeFor[int64](), "!!float": reflect.TypeFor[float64](),
+		"!!str": reflect.TypeFor[string](), "!!timestamp": reflect.TypeFor[string](),
+	}
+	t, ok := kinds[n.ShortTag()]
+	if !ok {
+		return nil, r.errorf(n, "%s: a value with the tag %s cannot be read", at(path), n.ShortTag())
+	}
+	return r.scalar(n, t, path)
+}
+
+// scalar reads one value. A text that holds variables is expanded first and then read as the type asks.
+func (r *reader) scalar(n *yaml.Node, t reflect.Type, path string) (any, error) {
+	if n.Kind != yaml.ScalarNode {
+		return nil, r.errorf(n, "%s: want %s, got %s", at(path), kindName(t), describe(n))
+	}
+	origin := Origin{File: r.file, Line: n.Line}
+	text, tag := n.Value, n.ShortTag()
+	if tag == "!!str" {
+		var err error
+		if text, origin.Env, err = expand(text, r.lookup); err != nil {
+			return nil, r.errorf(n, "%s: %v", at(path), err)
+		}
+		if text != n.Value && n.Style == 0 && t.Kind() != reflect.String {
+			tag = (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
+		}
+	}
+	v, ok := convert(text, tag, t.Kind())
+	if !ok {
+		return nil, r.errorf(n, "%s: want %s, got %s", at(path), kindName(t), tagName(tag))
+	}
+	r.origins[path] = origin
+	return v, nil
+}
+
+// convert reads a scalar of this tag as a value of this kind.
+func convert(text, tag string, kind reflect.Kind) (any, bool) {
+	node := yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
+	switch {
+	case kind == reflect.String && (tag == "!!str" || tag == "!!timestamp"):
+		return text, true
+	case kind == reflect.Bool && tag == "!!bool":
+		var v bool
+		ok := node.Decode(&v) == nil
+		return v, ok
+	case (kind == reflect.Int || kind == reflect.Int64) && tag == "!!int":
+		var v int64
+		ok := node.Decode(&v) == nil
+		return v, ok
+	case kind == reflect.Float64 && (tag == "!!float" || tag == "!!int"):
+		var v float64
+		ok := node.Decode(&v) == nil
+		return v, ok && !math.IsInf(v, 0) && !math.IsNaN(v)
+	}
+	return nil, false
+}
+
+// Names for messages. They never hold a value: it may be a secret.
+
+func at(path string) string {
+	if path == "" {
+		return "configuration"
+	}
+	return path
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	return tagName(n.ShortTag())
+}
+
+func tagName(tag string) string {
+	switch tag {
+	case "!!str":
+		return "a text"
+	case "!!int":
+		return "a whole number"
+	case "!!float":
+		return "a number"
+	case "!!bool":
+		return "true or false"
+	}
+	return "a value with the tag " + tag
+}
+
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a text"
+}

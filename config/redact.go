@@ -1,0 +1,164 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// hidden stands where a secret was.
+const hidden = "***"
+
+// Value is one value of a configuration in a form that may be shown.
+type Value struct {
+	Key    string `json:"key"`   // "retrieval.top_k"
+	Value  any    `json:"value"` // for encoding/json; secrets are replaced by "***"
+	Origin string `json:"origin"`
+}
+
+// Redacted returns every value of a configuration in the order of rag.Config, without secrets: hidden is what came
+// from an environment variable, what stands under a key that names a secret (key, token, secret, password,
+// credential, authorization), and the user part of a URL.
+func Redacted(l Loaded) []Value {
+	p := printer{loaded: l}
+	p.walk(reflect.ValueOf(l.Config), "")
+	return p.values
+}
+
+// printer collects values.
+type printer struct {
+	loaded Loaded
+	values []Value
+}
+
+func (p *printer) walk(v reflect.Value, path string) {
+	switch x := v.Interface().(type) {
+	case rag.ProviderConfig:
+		p.add(join(path, "provider"), x.Provider)
+		p.settings(x.Settings, path)
+		return
+	case map[string]json.RawMessage:
+		for _, name := range sortedKeys(x) {
+			p.settings(x[name], join(path, name))
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			p.walk(v.Field(i), join(path, name))
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			p.add(path, []any{})
+		}
+		for i := range v.Len() {
+			p.walk(v.Index(i), join(path, strconv.Itoa(i)))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			p.walk(v.Elem(), path)
+		}
+	default:
+		p.add(path, v.Interface())
+	}
+}
+
+// settings adds the values of a provider's settings.
+func (p *printer) settings(raw json.RawMessage, path string) {
+	if len(raw) == 0 {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		v = hidden // made by a program, not read by Load: it may hold anything
+	}
+	p.free(v, path)
+}
+
+func (p *printer) free(v any, path string) {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(x) {
+			p.free(x[key], join(path, key))
+		}
+	case []any:
+		if len(x) == 0 {
+			p.add(path, x)
+		}
+		for i, e := range x {
+			p.free(e, join(path, strconv.Itoa(i)))
+		}
+	default:
+		p.add(path, v)
+	}
+}
+
+func (p *printer) add(path string, v any) {
+	origin := p.originOf(path)
+	switch {
+	case origin.Env != "" || isSecret(path, v):
+		v = hidden
+	default:
+		if s, ok := v.(string); ok {
+			v = urlUser.ReplaceAllString(s, "${1}"+hidden+"@")
+		}
+	}
+	p.values = append(p.values, Value{path, v, origin.String()})
+}
+
+// originOf returns the origin of a value, which for a part of a list may be that of the list.
+func (p *printer) originOf(path string) Origin {
+	for {
+		if o, ok := p.loaded.origins[path]; ok {
+			return o
+		}
+		i := strings.LastIndexByte(path, '.')
+		if i < 0 {
+			return Origin{}
+		}
+		path = path[:i]
+	}
+}
+
+// urlUser is the user part of a URL with its scheme.
+var urlUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]+@`)
+
+// isSecret reports whether a key on the path names a secret.
+func isSecret(path string, v any) bool {
+	_, isText := v.(string)
+	return slices.ContainsFunc(strings.Split(path, "."), func(key string) bool { return isSecretKey(key, isText) })
+}
+
+// isSecretKey reports whether a key names a secret. A number of tokens (max_tokens) is none, nor is a tokenizer.
+func isSecretKey(key string, isText bool) bool {
+	lower := strings.ToLower(key)
+	for _, part := range []string{"key", "secret", "password", "passwd", "credential", "authorization"} {
+		if strings.Contains(lower, part) {
+			return true
+		}
+	}
+	words := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasSuffix(w, "token") || isText && strings.HasSuffix(w, "tokens")
+	})
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
