@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// streams are what a run reads from and writes to.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// app is one run of the command: its streams and the flags that all verbs share.
+type app struct {
+	streams
+	dir        string // data folder
+	collection string // "": the configured one
+	configFile string // "": looked for
+	json       bool
+	verbose    bool
+	noColor    bool
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, std streams) (code int) {
+	a := &app{streams: std}
+	defer func() {
+		if p := recover(); p != nil {
+			if a.verbose {
+				fmt.Fprintf(a.err, "%s\n", debug.Stack())
+			}
+			code = a.fail(fmt.Errorf("internal error, please report it: %v", p))
+		}
+	}()
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	err := root.ExecuteContext(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	a.json = a.json || slices.Contains(args, "--json") // the flags before it may not have been read
+	return a.fail(err)
+}
+
+// fail tells the user about an error, unless the verb has, and returns the exit code.
+func (a *app) fail(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	kind, code := classify(err)
+	var done *reported
+	if errors.As(err, &done) {
+		return code
+	}
+	if a.json {
+		if err := a.printJSON(errorJSON{errorBody{Kind: kind, Message: err.Error()}}); err != nil {
+			fmt.Fprintf(a.err, "rag: %v\n", err)
+		}
+		return code
+	}
+	p := a.paint(a.err)
+	fmt.Fprintf(a.err, "%s %s\n", p.red("rag:"), visibleText(err.Error()))
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(a.err, "%s\n", p.dim("`"+usage.command+" --help` shows the usage"))
+	}
+	return code
+}
+
+// note tells the user something that is no error, on the error stream.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.err, "%s %s\n", a.paint(a.err).yellow("note:"), visible(fmt.Sprintf(format, args...)))
+}
+
+// newRoot assembles the command.
+func newRoot(a *app) *cobra.Command {
+	cobra.EnableCommandSorting = false // in the order of use
+	root := &cobra.Command{
+		Use:   "rag",
+		Short: "Find passages in your own files, by meaning and by words",
+		Long: `rag reads text, Markdown, HTML, PDF and Word files into a data folder and finds passages in them, by meaning and by
+words at once. It needs no service, no key and no download.`,
+		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"who signs off a trip abroad?\" --top-k 3"),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	requireVerb(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringVar(&a.dir, "dir", "", "data folder (default $RAG_DIR, else .rag in the working directory)")
+	f.StringVarP(&a.collection, "collection", "c", "", "collection (default: the configured one, \"default\")")
+	f.StringVar(&a.configFile, "config", "", "configuration file (default: rag.yaml in the data folder, else in the working directory)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object and nothing else")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "say what is being done; with search, print each stage's list")
+	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")
+	root.AddCommand(
+		newInit(a), newIngest(a), newSearch(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a),
+		newExplain(a), newConfig(a), newHelpAll(root),
+	)
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// requireVerb makes a command that only holds verbs say so when none, or an unknown one, is given.
+func requireVerb(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		hint := ""
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			hint = fmt.Sprintf(", did you mean %q?", near[0])
+		}
+		return usagef(cmd, "unknown command %q%s", args[0], hint)
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if jsonWanted, err := cmd.Flags().GetBool("json"); err == nil && !jsonWanted {
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return &reported{exitUsage}
+		}
+		return usagef(cmd, "no command given")
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
+)
+
+// dataDir returns the data folder: --dir, else RAG_DIR, else .rag in the working directory.
+func (a *app) dataDir() string {
+	if a.dir != "" {
+		return a.dir
+	}
+	if dir := os.Getenv("RAG_DIR"); dir != "" {
+		return dir
+	}
+	return ".rag"
+}
+
+// settings reads the configuration: the file named by --config, else rag.yaml in the data folder or the working
+// directory, else the defaults.
+func (a *app) settings() (config.Loaded, error) {
+	path := a.configFile
+	if path == "" {
+		path = config.Find(a.dataDir())
+	}
+	return config.Load(path)
+}
+
+// change alters the configuration of one run: what a flag of a verb says.
+type change func(*rag.Config)
+
+// withData opens the engine over the data folder, which is made if there is none, and closes it after use.
+func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
+	return a.withDataIn(a.dataDir(), use, changes...)
+}
+
+func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes ...change) (err error) {
+	loaded, err := a.settings()
+	if err != nil {
+		return err
+	}
+	c := loaded.Config
+	for _, apply := range changes {
+		apply(&c)
+	}
+	eng, err := rag.Open(dir, rag.WithConfig(c), rag.WithLogger(a.logger()))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := eng.Close(); err == nil {
+			err = closed
+		}
+	}()
+	return use(eng)
+}
+
+// withExistingData is withData for verbs that only make sense after an ingest: it makes no folder.
+func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error, changes ...change) error {
+	nothing := fmt.Errorf("nothing has been ingested into %s yet: run `rag ingest FOLDER` first, or `rag search --path FOLDER \"question\"`: %w",
+		visible(a.dataDir()), rag.ErrNotFound)
+	if _, err := os.Stat(a.dataDir()); errors.Is(err, fs.ErrNotExist) {
+		return nothing
+	}
+	return a.withData(func(eng *rag.Engine) error {
+		have, err := eng.Collections(ctx)
+		if err != nil {
+			return err
+		}
+		if len(have) == 0 {
+			return nothing
+		}
+		return use(eng)
+	}, changes...)
+}
+
+// withScratchData opens an engine over a folder that is gone afterwards: for runs that must leave nothing behind.
+func (a *app) withScratchData(use func(*rag.Engine) error) error {
+	dir, err := os.MkdirTemp("", "rag-scratch-")
+	if err != nil {
+		return err
+	}
+	err = a.withDataIn(dir, use)
+	if removed := os.RemoveAll(dir); err == nil {
+		err = removed
+	}
+	return err
+}
+
+// logger writes to the error stream: what went wrong and was got over, and with --verbose every step.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+}
+
+// exactly makes a command take n arguments, named in the usage error.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < n:
+			return usagef(cmd, "missing argument: %s", what)
+		case len(args) > n:
+			return usagef(cmd, "too many arguments: %q", args[n])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+func newDelete(a *app) *cobra.Command {
+	var all, yes bool
+	cmd := &cobra.Command{
+		Use:   "delete FILE|URI... | --all",
+		Short: "Remove documents, or a whole collection",
+		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
+is gone from the disk; what is not a file by its URI, as list --documents --json shows it. With --all the whole
+collection goes.`,
+		Example: examples("rag delete docs/old.md", "rag delete --all --yes"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return usagef(cmd, "name documents or give --all, not both")
+			case !all && len(args) == 0:
+				return usagef(cmd, "no document named; --all deletes the whole collection")
+			case all && !yes:
+				if err := a.confirm(cmd); err != nil {
+					return err
+				}
+			}
+			req := rag.DeleteRequest{Collection: a.collection, All: all}
+			for _, name := range args {
+				uri, err := toURI(name)
+				if err != nil {
+					return err
+				}
+				req.URIs = append(req.URIs, uri)
+			}
+			return a.delete(cmd.Context(), req)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&all, "all", false, "delete the whole collection")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// confirm asks before everything is deleted. Where nobody can answer, --yes must.
+func (a *app) confirm(cmd *cobra.Command) error {
+	_, tty := terminal(a.in)
+	if !tty || a.json {
+		return usagef(cmd, "--all deletes a whole collection: add --yes")
+	}
+	fmt.Fprintf(a.err, "delete the whole collection %s in %s? [y/N] ", visible(cmp.Or(a.collection, "that is configured")), visible(a.dataDir()))
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		return errors.New("nothing was deleted")
+	}
+	return nil
+}
+
+func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
+	return a.withExistingData(ctx, func(eng *rag.Engine) error {
+		report, err := eng.Delete(ctx, req)
+		if report == nil || err != nil && !errors.Is(err, rag.ErrPartial) {
+			return err
+		}
+		if a.json {
+			if err := a.printJSON(report); err != nil {
+				return err
+			}
+		} else {
+			a.printDelete(report)
+		}
+		switch {
+		case err == nil && len(report.NotFound) == 0:
+			return nil
+		case report.Documents == 0:
+			return &reported{exitFailed}
+		}
+		return &reported{exitPartial}
+	})
+}
+
+// printDelete writes what a delete did for a reader.
+func (a *app) printDelete(r *rag.DeleteReport) {
+	p := a.paint(a.out)
+	fmt.Fprintf(a.out, "%s: %s and %s deleted\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"))
+	for _, uri := range r.NotFound {
+		fmt.Fprintf(a.out, "%s %s\n", p.yellow("not in the collection:"), place(uri))
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(a.out, "%s %s: %s; `rag verify --repair` finishes it\n", p.red("failed"), f.Stage, visible(f.Error))
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2 // unknown command or flag, missing or unreadable argument
+	exitPartial     = 3 // some sources failed, the rest is done
+	exitLocked      = 4 // another process has the data folder open
+	exitFingerprint = 5 // the collection was built by another pipeline
+)
+
+// reported is returned by a verb that has told everything and ends with a code of its own.
+type reported struct{ code int }
+
+func (e *reported) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// usageError is a command line that cannot be understood.
+type usageError struct {
+	command string // path of the command: "rag search"
+	message string
+}
+
+func (e *usageError) Error() string { return e.message }
+
+// usagef makes a usageError for a command.
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+}
+
+// errorJSON is what --json prints in place of a result.
+type errorJSON struct {
+	Error errorBody `json:"error"`
+}
+
+type errorBody struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// kinds gives each kind of error its name in JSON and its exit code. An error can be of several kinds: the first counts.
+var kinds = []struct {
+	err  error
+	name string
+	code int
+}{
+	{context.Canceled, "canceled", exitFailed},
+	{rag.ErrLocked, "locked", exitLocked},
+	{rag.ErrFingerprint, "fingerprint", exitFingerprint},
+	{rag.ErrPartial, "partial", exitPartial},
+	{rag.ErrUnavailable, "unavailable", exitFailed},
+	{rag.ErrDimension, "dimension", exitFailed},
+	{rag.ErrUnknownProvider, "unknown_provider", exitFailed},
+	{rag.ErrNotFound, "not_found", exitFailed},
+	{rag.ErrUnsupported, "unsupported", exitFailed},
+	{rag.ErrInvalid, "invalid", exitFailed},
+}
+
+// classify returns an error's kind and exit code.
+func classify(err error) (kind string, code int) {
+	var done *reported
+	if errors.As(err, &done) {
+		return "failed", done.code
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return "usage", exitUsage
+	}
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k.name, k.code
+		}
+	}
+	return "failed", exitFailed
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+type ingestFlags struct {
+	paths  []string
+	force  bool
+	prune  bool
+	dryRun bool
+}
+
+func newIngest(a *app) *cobra.Command {
+	var f ingestFlags
+	cmd := &cobra.Command{
+		Use:   "ingest PATH...",
+		Short: "Bring a collection up to date with files and folders",
+		Long: `ingest reads files, and the files of folders, into a collection. What has not changed since the last time is skipped, a
+renamed file is moved, and of a changed file only the changed passages are embedded again. A file that cannot be read
+is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.`,
+		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.paths = append(args, f.paths...)
+			if len(f.paths) == 0 {
+				return usagef(cmd, "no file or folder given")
+			}
+			return a.ingest(cmd.Context(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
+	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
+	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	return cmd
+}
+
+func (a *app) ingest(ctx context.Context, f ingestFlags) error {
+	open := func(use func(*rag.Engine) error) error { return a.withData(use) }
+	if _, err := os.Stat(a.dataDir()); f.dryRun && errors.Is(err, os.ErrNotExist) {
+		open = a.withScratchData
+	}
+	return open(func(eng *rag.Engine) error {
+		report, err := a.runIngest(ctx, eng, f)
+		if err != nil && !errors.Is(err, rag.ErrPartial) {
+			return err
+		}
+		if a.json {
+			if err := a.printJSON(report); err != nil {
+				return err
+			}
+		} else {
+			a.printIngest(a.out, report)
+		}
+		if err != nil {
+			return &reported{ingestCode(report)}
+		}
+		return nil
+	})
+}
+
+// runIngest ingests paths and shows progress.
+func (a *app) runIngest(ctx context.Context, eng *rag.Engine, f ingestFlags) (*rag.IngestReport, error) {
+	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun}
+	for _, p := range f.paths {
+		req.Sources = append(req.Sources, rag.Path(p))
+	}
+	bar := a.progress()
+	req.Progress = bar.step
+	report, err := eng.Ingest(ctx, req)
+	bar.clear()
+	if errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("every document has its whole old or its whole new version, and the next ingest finishes the work: %w", err)
+	}
+	return report, err
+}
+
+// ingestCode is the exit code of an ingest in which sources failed.
+func ingestCode(r *rag.IngestReport) int {
+	if r.Added+r.Updated+r.Moved+r.Unchanged+r.Deleted == 0 {
+		return exitFailed
+	}
+	return exitPartial
+}
+
+// printIngest writes what an ingest did, or would do, for a reader.
+func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
+	p := a.paint(w)
+	for _, item := range r.Plan {
+		fmt.Fprintf(w, "%s %s  %s\n", p.cyan(fmt.Sprintf("%-6s", item.Action)), place(item.URI), p.dim(a.planReason(item)))
+	}
+	title := "collection " + visible(r.Collection)
+	if r.DryRun {
+		title += ", nothing was done"
+	}
+	fmt.Fprintf(w, "%s: %d added, %d updated, %d moved, %d unchanged, %d deleted",
+		p.bold(title), r.Added, r.Updated, r.Moved, r.Unchanged, r.Deleted)
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{r.Empty, "empty"}, {r.Partial, "partial"}, {len(r.Skipped), "skipped"}} {
+		if n.n > 0 {
+			fmt.Fprintf(w, ", %d %s", n.n, n.what)
+		}
+	}
+	if len(r.Failed) > 0 {
+		fmt.Fprintf(w, ", %s", p.red(fmt.Sprintf("%d failed", len(r.Failed))))
+	}
+	fmt.Fprintln(w)
+	if !r.DryRun {
+		fmt.Fprintf(w, "passages: %d new, %d reused, %d removed, %d embedded; %.1f s\n", r.Chunks.New, r.Chunks.Reused, r.Chunks.Removed,
+			r.Embedded, float64(r.ElapsedMS)/1000)
+	}
+	if r.Truncated > 0 {
+		fmt.Fprintf(w, "%s longer than the model's window: the end was not seen by the vectors\n", count(r.Truncated, "passage"))
+	}
+	a.printRemarks(w, r)
+}
+
+// planReason is a plan's reason with the URI in it shown as a path.
+func (a *app) planReason(item rag.PlanItem) string {
+	const was = "was "
+	if item.Action == "move" && len(item.Reason) > len(was) {
+		return was + place(item.Reason[len(was):])
+	}
+	return item.Reason
+}
+
+// shownSkipped is how many skipped files are listed without --verbose.
+const shownSkipped = 10
+
+// printRemarks lists what was skipped, what was lost, and what failed.
+func (a *app) printRemarks(w io.Writer, r *rag.IngestReport) {
+	p := a.paint(w)
+	for i, n := range r.Skipped {
+		if i == shownSkipped && !a.verbose {
+			fmt.Fprintf(w, "%s and %d more (--verbose lists all)\n", p.yellow("skipped"), len(r.Skipped)-i)
+			break
+		}
+		fmt.Fprintf(w, "%s %s: %s\n", p.yellow("skipped"), place(n.URI), visible(n.Message))
+	}
+	for _, n := range r.Warnings {
+		fmt.Fprintf(w, "%s %s: %s\n", p.yellow("warning"), place(n.URI), visible(n.Message))
+	}
+	for _, f := range r.Failed {
+		fmt.Fprintf(w, "%s %s: %s: %s\n", p.red("failed"), place(f.URI), f.Stage, visible(f.Error))
+	}
+}

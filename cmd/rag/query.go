@@ -1,0 +1,91 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// queryFlags are the flags of the verbs that ask a question.
+type queryFlags struct {
+	topK    int
+	mode    string
+	filters []string
+	asOf    string
+}
+
+func (f *queryFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVarP(&f.topK, "top-k", "k", 0, "passages wanted (default: the configured number, 10)")
+	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
+	flags.StringArrayVarP(&f.filters, "filter", "f", nil, "condition on metadata: key=value or a filter as JSON; may come several times, all must hold")
+	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
+}
+
+// query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
+func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error) {
+	q := rag.Query{Text: strings.Join(words, " "), TopK: f.topK, Mode: rag.Mode(f.mode)}
+	if len(words) == 0 || strings.TrimSpace(q.Text) == "" {
+		return q, usagef(cmd, "no question given")
+	}
+	if cmd.Flags().Changed("top-k") && f.topK < 1 {
+		return q, usagef(cmd, "--top-k is %d: it must be at least 1", f.topK)
+	}
+	switch q.Mode {
+	case "", rag.Hybrid, rag.Dense, rag.Sparse:
+	default:
+		modes := []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}
+		return q, usagef(cmd, "--mode %q%s (known: %s)", f.mode, rag.DidYouMean(f.mode, modes), strings.Join(modes, ", "))
+	}
+	for _, text := range f.filters {
+		one, err := parseFilter(text)
+		if err != nil {
+			return q, usagef(cmd, "--filter %s: %v", text, err)
+		}
+		q.Filter = rag.And(q.Filter, one)
+	}
+	var err error
+	if q.AsOf, err = parseInstant(f.asOf); err != nil {
+		return q, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", f.asOf)
+	}
+	return q, nil
+}
+
+// parseFilter reads a filter as JSON, or key=value. A value that looks like a number or a bool matches that as well
+// as the text, since files say such things either way.
+func parseFilter(text string) (rag.Filter, error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		var f rag.Filter
+		err := json.Unmarshal([]byte(text), &f)
+		return f, err
+	}
+	key, value, ok := strings.Cut(text, "=")
+	if key = strings.TrimSpace(key); !ok || key == "" {
+		return rag.Filter{}, errors.New(`want key=value or a JSON object such as {"op":"eq","field":"year","value":2026}`)
+	}
+	if n, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+		return rag.In(key, value, n), nil
+	}
+	if value == "true" || value == "false" {
+		return rag.In(key, value, value == "true"), nil
+	}
+	return rag.Eq(key, value), nil
+}
+
+// parseInstant reads a day, which begins at midnight UTC, or an instant; "" is the zero time.
+func parseInstant(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return t, nil
+	}
+	return time.Parse(time.RFC3339, text)
+}

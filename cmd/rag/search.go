@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+type searchFlags struct {
+	queryFlags
+	paths    []string
+	explain  bool
+	noRerank bool
+	full     bool
+}
+
+func newSearch(a *app) *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:     "search QUESTION",
+		Aliases: []string{"query"},
+		Short:   "Rank passages for a question",
+		Long: `search prints the passages that answer a question best, with the file, the page or heading, and the place that each
+stage gave them: dense (by meaning), sparse (by words), fused, reranked. With --path it ingests first, so that one
+command does the whole job.`,
+		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter department=sales --as-of 2026-01-31"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := f.query(cmd, args)
+			if err != nil {
+				return err
+			}
+			q.Collection = a.collection
+			q.Explain = f.explain || a.verbose
+			return a.search(cmd.Context(), q, f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.paths, "path", nil, "file or folder to ingest first; may come several times")
+	f.add(cmd)
+	flags.BoolVar(&f.explain, "explain", false, "print each stage's list; with --json, put the trace into the result")
+	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave the reranker out")
+	flags.BoolVar(&f.full, "full", false, "print passages whole")
+	return cmd
+}
+
+func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
+	var changes []change
+	if f.noRerank {
+		changes = append(changes, func(c *rag.Config) { c.Rerank = rag.ProviderConfig{Provider: rag.None} })
+	}
+	if len(f.paths) == 0 {
+		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.searchIn(ctx, eng, q, f.full) }, changes...)
+	}
+	return a.withData(func(eng *rag.Engine) error {
+		report, err := a.runIngest(ctx, eng, ingestFlags{paths: f.paths})
+		if err != nil && !errors.Is(err, rag.ErrPartial) {
+			return err
+		}
+		a.printIngest(a.err, report)
+		if err != nil && ingestCode(report) == exitFailed {
+			return fmt.Errorf("nothing of --path could be ingested: %s: %s: %s", place(report.Failed[0].URI), report.Failed[0].Stage, report.Failed[0].Error)
+		}
+		if searched := a.searchIn(ctx, eng, q, f.full); searched != nil || err == nil {
+			return searched
+		}
+		return &reported{exitPartial}
+	}, changes...)
+}
+
+// searchIn asks the engine and prints what it found.
+func (a *app) searchIn(ctx context.Context, eng *rag.Engine, q rag.Query, full bool) error {
+	res, err := eng.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, n := range res.Notes {
+		a.note("%s: %s", n.Stage, n.Reason)
+	}
+	if a.json {
+		return a.printJSON(res)
+	}
+	if res.Trace != nil {
+		a.printStages(ctx, eng, res)
+	}
+	if len(res.Hits) == 0 {
+		fmt.Fprintln(a.out, "no passage matches")
+		return nil
+	}
+	for i := range res.Hits {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		a.printHit(i+1, &res.Hits[i], res.Mode, full)
+	}
+	return nil
+}
+
+// shownLines is how many lines of a passage are printed without --full.
+const shownLines = 8
+
+// printHit writes one hit for a reader.
+func (a *app) printHit(rank int, h *rag.Hit, mode rag.Mode, full bool) {
+	p := a.paint(a.out)
+	const indent = "    "
+	fmt.Fprintf(a.out, "%s %s\n", p.bold(fmt.Sprintf("%2d.", rank)), p.cyan(place(h.Chunk.URI))+p.dim(where(&h.Chunk)))
+	facts := []string{trail(h, mode), fmt.Sprintf("score %.4f", h.Score)}
+	if h.Status != "" {
+		facts = append(facts, strings.ReplaceAll(h.Status, "_", " "))
+	}
+	facts = append(facts, "chunk "+h.Chunk.ID)
+	fmt.Fprintf(a.out, "%s%s\n", indent, p.dim(strings.Join(facts, " · ")))
+	lines := wrap(strings.Trim(visibleText(h.Chunk.Text), "\n"), a.width()-len(indent))
+	for i, line := range lines {
+		if i == shownLines && !full && len(lines) > shownLines+1 {
+			fmt.Fprintf(a.out, "%s%s\n", indent, p.dim(fmt.Sprintf("… %d more lines, --full prints them", len(lines)-i)))
+			break
+		}
+		fmt.Fprintf(a.out, "%s%s\n", indent, line)
+	}
+}
+
+// where tells the place of a chunk in its document: page and headings, or the title where there are none.
+func where(c *rag.Chunk) string {
+	var parts []string
+	if c.Page > 0 {
+		parts = append(parts, fmt.Sprintf("page %d", c.Page))
+	}
+	if len(c.Headings) > 0 {
+		parts = append(parts, visible(strings.Join(c.Headings, " › ")))
+	} else if c.Title != "" {
+		parts = append(parts, visible(c.Title))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " · " + strings.Join(parts, " · ")
+}
+
+// trail shows the ranks that the stages gave a hit: "dense #3 · sparse #1 · fused #1". A lane that was asked and did
+// not have the hit has a dash.
+func trail(h *rag.Hit, mode rag.Mode) string {
+	var parts []string
+	for _, stage := range []struct {
+		name, shown string
+		asked       bool
+	}{
+		{rag.StageDense, "dense", mode != rag.Sparse},
+		{rag.StageSparse, "sparse", mode != rag.Dense},
+		{rag.StageFusion, "fused", false},
+		{rag.StageRerank, "reranked", false},
+	} {
+		if r, ok := h.RankAt(stage.name); ok {
+			parts = append(parts, fmt.Sprintf("%s #%d", stage.shown, r.Position))
+		} else if stage.asked {
+			parts = append(parts, stage.shown+" –")
+		}
+	}
+	return strings.Join(parts, " · ")
+}

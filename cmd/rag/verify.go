@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+func newVerify(a *app) *cobra.Command {
+	var repair bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Compare the indexes with the catalog, and repair them",
+		Long: `verify looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The
+exit code is 1 if there are any; with --repair they are put right.`,
+		Example: examples("rag verify", "rag verify --repair"),
+		Args:    exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
+				return a.verify(cmd.Context(), eng, repair)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&repair, "repair", false, "put right what differs")
+	return cmd
+}
+
+func (a *app) verify(ctx context.Context, eng *rag.Engine, repair bool) error {
+	compare := eng.Verify
+	if repair {
+		compare = eng.Repair
+	}
+	r, err := compare(ctx, a.collection)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		a.printVerify(r)
+	}
+	if !r.OK && !r.Repaired {
+		return &reported{exitFailed}
+	}
+	return nil
+}
+
+// shownGaps is how many differences of a kind are printed; --json has all.
+const shownGaps = 10
+
+// printVerify writes a comparison for a reader.
+func (a *app) printVerify(r *rag.VerifyReport) {
+	p := a.paint(a.out)
+	verdict := p.green("ok")
+	switch {
+	case r.Repaired:
+		verdict = p.yellow("repaired")
+	case !r.OK:
+		verdict = p.red("not ok")
+	}
+	fmt.Fprintf(a.out, "%s: %s\n", p.bold("collection "+visible(r.Collection)), verdict)
+	fmt.Fprintf(a.out, "%s, %s, %s, %s\n", count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Vectors, "vector"), count(r.Postings, "word record"))
+	fmt.Fprintf(a.out, "%s, %d missing\n", count(len(r.Orphans), "orphan"), len(r.Missing))
+	for _, list := range []struct {
+		what string
+		gaps []rag.IndexGap
+	}{{"orphan", r.Orphans}, {"missing", r.Missing}} {
+		for i, gap := range list.gaps {
+			if i == shownGaps {
+				fmt.Fprintf(a.out, "  … and %d more\n", len(list.gaps)-i)
+				break
+			}
+			fmt.Fprintf(a.out, "  %s in %s: chunk %s\n", list.what, gap.Index, gap.ChunkID)
+		}
+	}
+	if r.Unfinished && !r.Repaired {
+		fmt.Fprintln(a.out, "an ingest or delete was cut short: the next ingest, or --repair, finishes it")
+	} else if !r.OK && !r.Repaired {
+		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
+	}
+}
