@@ -146,6 +146,21 @@ func TestCorruptedAndNewerFilesAreInvalid(t *testing.T) {
 	}
 }
 
+func TestOpenElsewhereIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	if err := openBolt(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := bolt.Open(filepath.Join(dir, boltkv.FileName), 0o600, nil) // a program that knows nothing of ours
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := catalog.OpenBolt(dir); !errors.Is(err, rag.ErrLocked) {
+		t.Errorf("got %v, want ErrLocked", err)
+	}
+}
+
 func TestTooLongURI(t *testing.T) {
 	c := openBolt(t, t.TempDir())
 	defer c.Close()

@@ -267,26 +267,21 @@ func checkCall(ctx context.Context, collection string) error {
 
 // read runs fn on a collection that nobody changes meanwhile; an unknown collection is left out.
 func (f *Flat) read(collection string, fn func(*slab) error) error {
-	for {
-		fresh, err := f.fresh(collection)
-		if err != nil {
-			return err
-		}
-		if fresh {
-			f.mu.RLock()
-			defer f.mu.RUnlock()
-			if s := f.collections[collection]; s != nil {
-				return fn(s)
-			}
-			return nil
-		}
+	fresh, err := f.fresh(collection)
+	if err == nil && !fresh {
 		f.write.Lock()
 		_, err = f.current(collection)
 		f.write.Unlock()
-		if err != nil {
-			return err
-		}
 	}
+	if err != nil {
+		return err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if s := f.collections[collection]; s != nil {
+		return fn(s)
+	}
+	return nil
 }
 
 // kind adds the kind that a caller can test for to an error of the layers below.

@@ -123,7 +123,7 @@ func (f *file) release() error {
 		return nil
 	}
 	err := f.guard(f.bolt.Close)
-	return errors.Join(err, f.lock.release())
+	return errors.Join(err, f.lock.release(f.damage.Load() == nil))
 }
 
 // open opens the file unless another handle did.
@@ -143,7 +143,7 @@ func (f *file) open() (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.release())
+			err = errors.Join(err, lock.release(!lock.stale))
 		}
 	}()
 	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
@@ -207,9 +207,6 @@ func create(path string) error {
 	}
 	return nil
 }
-
-// Path returns the absolute path of the database file.
-func (db *DB) Path() string { return db.file.path }
 
 // View runs fn in a read transaction. Keys and values are valid only within fn and only in its goroutine: a fault on a
 // damaged file is turned into an error there and nowhere else.

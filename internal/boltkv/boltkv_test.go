@@ -186,6 +186,23 @@ func TestKilledWhileCommitting(t *testing.T) {
 	}
 }
 
+// TestDamageIsNotForgotten: a large file is checked whole only after a crash, so the mark of the crash must outlive an open
+// that was refused.
+func TestDamageIsNotForgotten(t *testing.T) {
+	dir := t.TempDir()
+	lock := filepath.Join(dir, boltkv.LockName)
+	if err := os.WriteFile(lock, []byte("99999999\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, []byte("garbage"))
+	if _, err := boltkv.Open(dir); !errors.Is(err, boltkv.ErrDamaged) {
+		t.Fatalf("got %v, want ErrDamaged", err)
+	}
+	if mark, err := os.ReadFile(lock); err != nil || len(mark) == 0 {
+		t.Errorf("LOCK is %q (%v) after a refused open, want a process ID", mark, err)
+	}
+}
+
 func TestCrashWhileCreatingLeavesNothingToClean(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, boltkv.FileName+".new"), []byte("half"), 0o600); err != nil {

@@ -88,9 +88,14 @@ func (l *lock) write(s string) error {
 	return err
 }
 
-// release takes the process ID out of the file and unlocks it.
-func (l *lock) release() error {
-	return errors.Join(l.write(""), l.file.Close())
+// release unlocks the file. If all is well it takes the process ID out; otherwise the next process finds it and checks
+// every page.
+func (l *lock) release(well bool) error {
+	var err error
+	if well {
+		err = l.write("")
+	}
+	return errors.Join(err, l.file.Close())
 }
 
 // syncDir makes a rename durable. Windows has no such call and needs none.
