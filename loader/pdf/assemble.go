@@ -1,20 +1,22 @@
 package pdf
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // garbledShare is the part of a page's characters that may be unreadable before it is warned of: fonts without a
 // map to Unicode give text that looks like success.
 const garbledShare = 0.2
 
-// assemble lays the pages out and writes the document.
-func assemble(raw *rawDocument) rag.Document {
+// assemble lays the pages out and writes the document, unless ctx ends.
+func assemble(ctx context.Context, raw *rawDocument) (rag.Document, error) {
 	v := newVocabulary(raw)
 	turned := make([][][]word, len(raw.pages))
 	for i, p := range raw.pages {
@@ -23,6 +25,9 @@ func assemble(raw *rawDocument) rag.Document {
 	furniture := dropFurniture(turned)
 	pages := make([][]block, len(raw.pages))
 	for i, frames := range turned {
+		if err := ctx.Err(); err != nil {
+			return rag.Document{}, err
+		}
 		for _, words := range frames {
 			for _, region := range regions(words) {
 				pages[i] = append(pages[i], blocksOf(region, v)...)
@@ -35,7 +40,7 @@ func assemble(raw *rawDocument) rag.Document {
 	doc.Language = raw.language
 	doc.Meta = meta(raw, furniture)
 	doc.Warnings, doc.State = judge(raw)
-	return doc
+	return doc, nil
 }
 
 // write puts the blocks of all pages one below the other.
@@ -64,21 +69,14 @@ func write(pages [][]block) rag.Document {
 		b.WriteByte('\n')
 	}
 	doc.Text = b.String()
-	closeSections(doc.Sections, len(doc.Text))
-	return doc
-}
-
-// closeSections sets the end of each section: where the next of the same or an outer level begins.
-func closeSections(s []rag.Section, end int) {
-	for i := range s {
-		s[i].End = end
-		for _, next := range s[i+1:] {
-			if next.Level <= s[i].Level {
-				s[i].End = next.Start
-				break
-			}
-		}
+	levels, starts := make([]int, len(doc.Sections)), make([]int, len(doc.Sections))
+	for i, s := range doc.Sections {
+		levels[i], starts[i] = s.Level, s.Start
 	}
+	for i, end := range mdtext.Ends(levels, starts, len(doc.Text)) {
+		doc.Sections[i].End = end
+	}
+	return doc
 }
 
 // titleStep is how many times larger than the headings before it a heading must be to be the title.

@@ -179,13 +179,15 @@ func tableRows(rows []row, pitch float64) []int {
 	return in
 }
 
-// alignGap is how far apart the edges of cells in one column may be, in font sizes.
-const alignGap = 0.4
+const (
+	alignGap = 0.4 // how far apart the edges of cells in one column may be, in font sizes
+	maxCells = 500 // a line with more is no table's
+)
 
 // aligned reports whether at least two cells, and half of those of the shorter line, stand under each other: by the
 // left edge, the right edge or the middle.
 func aligned(a, b []box, size float64) bool {
-	if len(a) < 2 || len(b) < 2 {
+	if len(a) < 2 || len(b) < 2 || max(len(a), len(b)) > maxCells {
 		return false
 	}
 	n := 0

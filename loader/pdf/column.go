@@ -8,13 +8,15 @@ import (
 
 // Limits of the search for columns, in font sizes unless said otherwise.
 const (
-	gutterWidth   = 0.7  // narrowest gap between columns; LaTeX sets 1.0
-	edgeTolerance = 0.15 // by which the right edges of justified lines differ
-	gutterHeight  = 3.6  // least height that has text on both sides: three lines
-	columnGap     = 2.0  // a column ends where the next line is farther away than this
-	leastWords    = 6    // words on each side, a count
-	maxTries      = 16   // gutters tried in a region, a count
-	maxDepth      = 16   // nested regions, a count
+	gutterWidth   = 0.7    // narrowest gap between columns; LaTeX sets 1.0
+	edgeTolerance = 0.15   // by which the right edges of justified lines differ
+	gutterHeight  = 3.6    // least height that has text on both sides: three lines
+	columnGap     = 2.0    // a column ends where the next line is farther away than this
+	leastWords    = 6      // words on each side, a count
+	maxTries      = 16     // gutters tried in a region, a count
+	maxDepth      = 16     // nested regions, a count
+	maxWords      = 20_000 // words on a page: one with more is a map or a drawing, and is read across
+	maxPlaces     = 600    // places of gutters tried in a region, a count
 
 	proseLetters = 15.0 // mean length of the pieces of a column of prose, in letters; an ideograph counts as two
 	looseLetters = 8.0  // the same where the drawing order already goes column by column
@@ -40,7 +42,7 @@ func cut(words []word, depth int) [][]word {
 	if len(words) == 0 {
 		return nil
 	}
-	if depth == maxDepth {
+	if depth == maxDepth || len(words) > maxWords {
 		return [][]word{words}
 	}
 	g, ok := findGutter(words)
@@ -91,6 +93,7 @@ func findGutter(words []word) (gutter, bool) {
 		if tries++; tries > maxTries {
 			break
 		}
+		g = g.trim(words, size)
 		if _, left, right, _ := g.part(words); parallel(left, right, size) {
 			return g, true
 		}
@@ -115,9 +118,10 @@ func candidates(words []word, size float64) []float64 {
 		xs[i] = w.box.x1 + gutterWidth*size/2
 	}
 	slices.Sort(xs)
+	step := max(size/8, (xs[len(xs)-1]-xs[0])/maxPlaces)
 	out := xs[:0]
 	for _, x := range xs {
-		if len(out) == 0 || x-out[len(out)-1] > size/8 {
+		if len(out) == 0 || x-out[len(out)-1] > step {
 			out = append(out, x)
 		}
 	}
@@ -151,22 +155,39 @@ func freeStrips(words []word, x, size float64) []gutter {
 	return out
 }
 
-// measure cuts the strip to the lines that belong to its columns.
-func measure(words []word, g gutter, size float64) (gutter, bool) {
-	_, left, right, _ := g.part(words)
-	if len(left) < leastWords || len(right) < leastWords {
+// measure tells how high both sides of a strip stand beside each other; ok is false if a side has too little.
+func measure(words []word, g gutter, size float64) (_ gutter, ok bool) {
+	var sides [2]box
+	var count [2]int
+	for _, w := range words {
+		if y := w.box.centerY(); y > g.top || y < g.bottom {
+			continue
+		}
+		side := 0
+		if w.box.centerX() >= g.x {
+			side = 1
+		}
+		if count[side]++; count[side] == 1 {
+			sides[side] = w.box
+		} else {
+			sides[side] = sides[side].union(w.box)
+		}
+	}
+	if min(count[0], count[1]) < leastWords {
 		return g, false
 	}
-	l, r := extent(left), extent(right)
-	g.both = l.overlapY(r)
-	if g.both < gutterHeight*size {
-		return g, false
-	}
+	g.both = sides[0].overlapY(sides[1])
+	return g, g.both >= gutterHeight*size
+}
 
+// trim cuts the strip to the lines that belong to its columns.
+func (g gutter) trim(words []word, size float64) gutter {
+	_, left, right, _ := g.part(words)
+	l, r := extent(left), extent(right)
 	all := append(left, right...)
 	g.bottom = reach(all, max(l.y0, r.y0), columnGap*size)
 	g.top = -reach(upsideDown(all), -min(l.y1, r.y1), columnGap*size)
-	return g, true
+	return g
 }
 
 // reach goes down from y, line by line, as long as the next line is nearer than gap, and returns where it ends.

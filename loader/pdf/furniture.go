@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,21 +20,35 @@ const (
 
 // edge is a line at the top or bottom of a page.
 type edge struct {
-	page  int
-	frame int
-	row   row
-	text  string // letters only as they are, figures as "#"
-	top   bool
+	page int
+	row  row
+	text string // in lower case, figures as "#"
+	top  bool
+
+	number  int // where the line is a number alone
+	counted bool
+}
+
+// edges are the lines by what may repeat.
+type edges struct {
+	all    []edge
+	byText map[string][]edge
+	offset map[offset]map[int]bool // pages on which a number stands that is so much larger than the page's
+}
+
+type offset struct {
+	top bool
+	n   int
 }
 
 // dropFurniture takes the lines out of pages that repeat on others at the same height, and page numbers that count
 // the pages. It returns each kind of line once, as it stood first. What stands once stays.
 func dropFurniture(pages [][][]word) (dropped []string) {
-	edges := edgesOf(pages)
+	es := edgesOf(pages)
 	out := map[int]map[int]bool{} // page → drawing order of its words
 	seen := map[string]bool{}
-	for _, e := range edges {
-		if !repeats(e, edges, len(pages)) && !countsPages(e, edges, len(pages)) {
+	for _, e := range es.all {
+		if !es.repeats(e, len(pages)) && !es.countsPages(e, len(pages)) {
 			continue
 		}
 		if out[e.page] == nil {
@@ -55,72 +70,73 @@ func dropFurniture(pages [][][]word) (dropped []string) {
 	return dropped
 }
 
-var figures = regexp.MustCompile(`\d+`)
+var (
+	figures = regexp.MustCompile(`\d+`)
+	// pageNumber is a number that stands alone, perhaps between dashes.
+	pageNumber = regexp.MustCompile(`^[-–—\s]*(\d{1,5})[-–—\s]*$`)
+)
 
-func edgesOf(pages [][][]word) []edge {
-	var out []edge
+func edgesOf(pages [][][]word) edges {
+	es := edges{byText: map[string][]edge{}, offset: map[offset]map[int]bool{}}
 	for p, frames := range pages {
-		for f, words := range frames {
+		for _, words := range frames {
 			rows := rowsOf(words)
 			for i, r := range rows {
-				top := i < edgeRows
-				if !top && i < len(rows)-edgeRows {
-					continue
+				if i < edgeRows || i >= len(rows)-edgeRows {
+					es.add(newEdge(p, r, i < edgeRows))
 				}
-				text := figures.ReplaceAllString(strings.ToLower(r.text(&vocabulary{})), "#")
-				out = append(out, edge{page: p, frame: f, row: r, text: text, top: top})
 			}
 		}
 	}
-	return out
+	return es
+}
+
+func newEdge(page int, r row, top bool) edge {
+	text := r.text(&vocabulary{})
+	e := edge{page: page, row: r, top: top, text: figures.ReplaceAllString(strings.ToLower(text), "#")}
+	if m := pageNumber.FindStringSubmatch(text); m != nil {
+		e.number, _ = strconv.Atoi(m[1])
+		e.counted = true
+	}
+	return e
+}
+
+func (es *edges) add(e edge) {
+	es.all = append(es.all, e)
+	es.byText[e.text] = append(es.byText[e.text], e)
+	if e.counted {
+		o := offset{e.top, e.number - e.page}
+		if es.offset[o] == nil {
+			es.offset[o] = map[int]bool{}
+		}
+		es.offset[o][e.page] = true
+	}
 }
 
 // repeats reports whether the line stands on enough pages at one height. A line of figures alone may be a table's.
-func repeats(e edge, edges []edge, pages int) bool {
-	letters, all := 0, 0
-	for _, r := range e.text {
-		if !unicode.IsSpace(r) {
-			all++
-		}
-		if unicode.IsLetter(r) {
-			letters++
-		}
-	}
+func (es *edges) repeats(e edge, pages int) bool {
+	letters, all := letterCount([]word{{text: e.text}})
 	if letters*2 < all {
 		return false
 	}
+	need := max(leastRepeats, min(enoughRepeats, int(repeatShare*float64(pages)+0.5)))
 	on := map[int]bool{}
-	for _, o := range edges {
-		if o.text == e.text && max(o.row.box.centerY()-e.row.box.centerY(), e.row.box.centerY()-o.row.box.centerY()) <= sameHeight {
+	for _, o := range es.byText[e.text] {
+		if math.Abs(o.row.box.centerY()-e.row.box.centerY()) <= sameHeight {
 			on[o.page] = true
 		}
+		if len(on) >= need {
+			return true
+		}
 	}
-	return len(on) >= max(leastRepeats, min(enoughRepeats, int(repeatShare*float64(pages)+0.5)))
+	return false
 }
-
-// pageNumber is a number that stands alone, perhaps between dashes.
-var pageNumber = regexp.MustCompile(`^[-–—\s]*(\d{1,5})[-–—\s]*$`)
 
 // countsPages reports whether the line is a number that grows with the pages: on most of them, or on three at least.
-func countsPages(e edge, edges []edge, pages int) bool {
-	n, ok := numberOf(e)
-	if !ok {
+func (es *edges) countsPages(e edge, pages int) bool {
+	if !e.counted {
 		return false
 	}
-	on := map[int]bool{}
-	for _, o := range edges {
-		if m, ok := numberOf(o); ok && o.top == e.top && m-o.page == n-e.page {
-			on[o.page] = true
-		}
-	}
-	return len(on) >= 2 && (len(on) >= leastRepeats || len(on)*2 > pages)
-}
-
-func numberOf(e edge) (int, bool) {
-	m := pageNumber.FindStringSubmatch(e.row.text(&vocabulary{}))
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.Atoi(m[1])
-	return n, err == nil
+	n := len(es.offset[offset{e.top, e.number - e.page}])
+	return n >= leastRepeats || n >= 2 && n*2 > pages
 }

@@ -13,6 +13,7 @@ type line struct {
 	x, y float64
 	size float64 // 0: 10
 	bold bool
+	up   bool // turned by 90 degrees: the text runs upward
 	text string
 }
 
@@ -91,7 +92,11 @@ func (s sheet) content() string {
 			size = 10
 		}
 		text := strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(l.text)
-		fmt.Fprintf(&b, "BT /%s %g Tf %g %g Td (%s) Tj ET\n", font, size, l.x, l.y, text)
+		matrix := "1 0 0 1"
+		if l.up {
+			matrix = "0 1 -1 0"
+		}
+		fmt.Fprintf(&b, "BT /%s %g Tf %s %g %g Tm (%s) Tj ET\n", font, size, matrix, l.x, l.y, text)
 	}
 	return b.String()
 }

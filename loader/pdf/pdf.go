@@ -103,7 +103,7 @@ func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error)
 	if err != nil {
 		return rag.Document{}, err
 	}
-	return assemble(raw), nil
+	return assemble(ctx, raw)
 }
 
 // read returns the bytes of a source.

@@ -84,6 +84,9 @@ func TestText(t *testing.T) {
 		{"columns drawn line by line across", interleaved, twoColumns},
 		{"rows of a table are lines of cells", table, "| Country | Capital | Area |\n| Austria | Vienna | 83,879 |\n| Finland | Helsinki | 338,424 |\n"},
 		{"list items stand apart", column(72, 700, "1. Open the box.", "2. Close the box again.", "3. Go home."), "1. Open the box.\n\n2. Close the box again.\n\n3. Go home.\n"},
+		{"bold words at a line's start part no paragraph", append(sheet{{x: 72, y: 712, bold: true, text: "Bold"}, {x: 98, y: 712, text: "words begin this line of text,"}}, column(72, 700, "which goes on here for a while.")...), "Bold words begin this line of text, which goes on here for a while.\n"},
+		{"lines of a table of contents stay apart", column(72, 700, "1.1 First things . . . . . . . . . . . . 1", "1.2 Second things . . . . . . . . . . . 23"), "1.1 First things ... 1\n1.2 Second things ... 23\n"},
+		{"text in the margin comes after the page's", append(sheet{{x: 30, y: 300, up: true, text: "turned in the margin"}}, column(72, 700, "A line of text that is longer", "than what the margin says.")...), "A line of text that is longer than what the margin says.\n\nturned in the margin\n"},
 		{"text drawn twice counts once", sheet{{x: 72, y: 700, text: "Shadow"}, {x: 72.5, y: 699.5, text: "Shadow"}}, "Shadow\n"},
 	}
 	for _, tt := range tests {
@@ -93,6 +96,23 @@ func TestText(t *testing.T) {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A font may map its characters to any of Unicode, beyond the 16-bit plane too, and to ligatures.
+func TestMappedCharacters(t *testing.T) {
+	const cmap = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange " +
+		"3 beginbfchar <41> <D835DC34> <42> <FB01> <43> <4E2D> endbfchar endcmap end"
+	const content = "BT /F1 10 Tf 72 700 Td (AAA Bx AA z) Tj ET"
+	doc := mustLoad(t, serialise([]string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[4 0 R]/Count 1>>",
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 6 0 R>>", "<<>>",
+		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
+		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(cmap), cmap),
+	}))
+	if want := "\U0001D434\U0001D434\U0001D434 fix \U0001D434\U0001D434 z\n"; doc.Text != want {
+		t.Errorf("got %q, want %q", doc.Text, want)
 	}
 }
 
@@ -273,4 +293,20 @@ func TestSettings(t *testing.T) {
 	if _, err := rag.Default.Loaders.New("pdf", rag.Env{}, []byte(`{"pasword":"x"}`)); !errors.Is(err, rag.ErrInvalid) {
 		t.Errorf("a misspelt setting: got %v, want ErrInvalid", err)
 	}
+}
+
+func FuzzPDF(f *testing.F) {
+	f.Add(makePDF([]sheet{column(72, 700, "Text of", "two lines."), nil}, []mark{{"Text of", 0}}, "/Title(x)/ModDate(D:2024)"))
+	f.Add([]byte("%PDF-1.7\ntrailer<</Root 1 0 R>>"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := load(t, pdf.Config{TimeoutMS: 10_000}, data)
+		if err != nil && !errors.Is(err, rag.ErrInvalid) && !errors.Is(err, rag.ErrUnsupported) {
+			t.Errorf("an error of no kind: %v", err)
+		}
+		if err == nil {
+			if err := ragtest.CheckDocument(doc); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
