@@ -107,6 +107,7 @@ var markClasses = stringSet(
 	"headerlink", "viewcode-link", "viewcode-back", "linenos", "linenodiv", "lineno", // Sphinx
 	"header-anchor", "heading-anchor", "anchor-link", "anchorjs-link", "hash-link", "copybtn", "copy-button",
 	"mw-editsection", "mw-jump-link", "mw-cite-backlink", // MediaWiki
+	"rightside", "hideme", // rustdoc
 	"sr-only", "visually-hidden", "screen-reader-text", "skip-link", "skiplink", "skip-to-content", "adsbygoogle")
 
 // furnitureClasses are class names that documentation generators, wikis and blogs give to navigation.
@@ -114,12 +115,13 @@ var furnitureClasses = stringSet(
 	"sphinxsidebar", "related", "contents", "localtoc", // Sphinx
 	"mw-portlet", "mw-indicators", "catlinks", "printfooter", "navbox", "noprint", "vector-menu", "vector-dropdown",
 	"vector-page-toolbar", "vector-column-end", // MediaWiki
-	"nav", "navbar", "navigation", "breadcrumb", "breadcrumbs", "pagination", "pager", "menu", "toc", "sidebar",
-	"table-of-contents", "site-header", "site-footer", "site-nav", "footer", "anchor", "cookie-banner",
+	"navheader", "navfooter", "nav-panel", // DocBook, Texinfo
+	"nav", "navbar", "navigation", "breadcrumb", "breadcrumbs", "pagination", "pager", "menu", "sidebar",
+	"site-header", "site-footer", "site-nav", "footer", "anchor", "cookie-banner",
 	"share-buttons", "social-share")
 
 // furnitureIDs are the same as element IDs. IDs are also made from headings, so they count on containers only.
-var furnitureIDs = stringSet("toc", "TOC", "table-of-contents", "footer", "sidebar", "navbar", "nav", "breadcrumbs",
+var furnitureIDs = stringSet("footer", "sidebar", "navbar", "nav", "breadcrumbs",
 	"mw-navigation", "mw-panel", "siteSub", "contentSub", "comments")
 
 func stringSet(names ...string) map[string]bool {
@@ -172,10 +174,11 @@ func judge(n *html.Node) worth {
 				if markClasses[class] {
 					return drop
 				}
-				named = named || furnitureClasses[class]
+				named = named || furnitureName(class)
 			}
 		case "id":
-			named = furnitureIDs[a.Val] && (n.DataAtom == atom.Div || n.DataAtom == atom.Ul || n.DataAtom == atom.Table)
+			container := n.DataAtom == atom.Div || n.DataAtom == atom.Ul || n.DataAtom == atom.Table
+			named = container && furnitureIDs[a.Val] || (container || n.DataAtom == atom.Section) && contentsName(a.Val)
 		}
 		if named {
 			verdict = weigh
@@ -202,6 +205,28 @@ func (c *content) dropped(n *html.Node) bool {
 		return !e.headings && n.Parent == c.root
 	}
 	return 2*e.text < c.extents[c.root].text || e.text == 0
+}
+
+// furnitureName reports a class that stands for navigation: a known one, or one that ends like it.
+func furnitureName(class string) bool {
+	if furnitureClasses[class] || contentsName(class) {
+		return true
+	}
+	for _, end := range []string{"-sidebar", "-breadcrumb", "-breadcrumbs", "-navigation", "-nav", "-pagination"} {
+		if strings.HasSuffix(class, end) {
+			return !strings.HasPrefix(class, "has-") && !strings.HasPrefix(class, "with-") && !strings.HasPrefix(class, "no-")
+		}
+	}
+	return false
+}
+
+// contentsName reports a class or ID that says "table of contents".
+func contentsName(name string) bool {
+	switch strings.Trim(strings.ReplaceAll(strings.ToLower(name), "_", "-"), "-") {
+	case "toc", "page-toc", "doc-toc", "toc-container", "table-of-contents", "tableofcontents":
+		return true
+	}
+	return false
 }
 
 // hiddenStyle reports a style attribute that takes the element out of the page.

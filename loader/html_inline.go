@@ -95,7 +95,7 @@ func mathText(math *html.Node) string {
 func preText(pre *html.Node) string {
 	var b strings.Builder
 	writePre(&b, pre)
-	return strings.Trim(strings.ReplaceAll(b.String(), "\u00a0", " "), "\n")
+	return strings.TrimRight(strings.TrimLeft(strings.ReplaceAll(b.String(), "\u00a0", " "), "\n"), " \t\n")
 }
 
 func writePre(b *strings.Builder, n *html.Node) {

@@ -38,6 +38,25 @@ func (h *htmlWalk) list(n *html.Node) {
 	h.out.tight = false
 }
 
+// isContents reports whether a list is a table of contents: three links or more to places in the page itself, and
+// hardly any other text.
+func isContents(list *html.Node) bool {
+	links, linked, total := 0, 0, 0
+	for n := range list.Descendants() {
+		switch {
+		case n.Type == html.TextNode:
+			total += len(strings.TrimSpace(n.Data))
+		case n.DataAtom != atom.A:
+		case !strings.HasPrefix(attr(n.Attr, "href"), "#"):
+			return false
+		default:
+			links++
+			linked += len(mdtext.Line(textContent(n)))
+		}
+	}
+	return links >= 3 && 10*linked >= 9*total
+}
+
 // insideItem reports whether a list stands in an item of another.
 func insideItem(n *html.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Li

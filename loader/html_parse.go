@@ -10,7 +10,7 @@ import (
 
 // maxNodes bounds the tree of one page. A node takes about 150 bytes, and a page that leaves many formatting
 // elements open makes the parser repeat all of them in each paragraph.
-const maxNodes = 4 << 20
+const maxNodes = 2 << 20
 
 // parseTree parses a page. It returns nil for one that is nested deeper than the parser allows (512 elements) or
 // would make a tree of more than maxNodes.
@@ -41,7 +41,9 @@ func estimateNodes(text string) int {
 		if kind == html.ErrorToken || nodes > maxNodes {
 			return nodes
 		}
-		nodes++
+		if kind != html.EndTagToken {
+			nodes++
+		}
 		if kind == html.TextToken || kind == html.CommentToken {
 			continue
 		}

@@ -28,35 +28,9 @@ func newHTMLWalk(ctx context.Context) *htmlWalk { return &htmlWalk{ctx: ctx} }
 // read returns the text and the outline of a page. When ctx is done it returns early with what it has.
 func (h *htmlWalk) read(root *html.Node) (string, []heading) {
 	h.content = findContent(root)
-	if title := h.titleOutside(root); title != nil {
-		h.heading(title)
-	}
 	h.children(h.content.root)
 	h.flush()
 	return h.out.text(), h.headings
-}
-
-// titleOutside returns the page's h1 if the content has none: some themes put it into a banner above.
-func (h *htmlWalk) titleOutside(root *html.Node) *html.Node {
-	var title *html.Node
-	for n := range root.Descendants() {
-		if n.DataAtom != atom.H1 {
-			continue
-		}
-		for p := n.Parent; p != nil; p = p.Parent {
-			if p == h.content.root {
-				return nil
-			}
-			if judge(p) == drop {
-				n = nil
-				break
-			}
-		}
-		if title == nil {
-			title = n
-		}
-	}
-	return title
 }
 
 // stopEvery is how many nodes are visited between two looks at the context.
@@ -94,7 +68,9 @@ func (h *htmlWalk) element(n *html.Node) {
 		h.out.block(mdtext.Fence(codeLanguage(n), preText(n)))
 	case atom.Ul, atom.Menu, atom.Dir, atom.Ol:
 		h.flush()
-		h.list(n)
+		if insideItem(n) || !isContents(n) {
+			h.list(n)
+		}
 	case atom.Dl:
 		h.flush()
 		h.definitions(n)

@@ -65,7 +65,7 @@ func (m *Markdown) parse(ctx context.Context, data []byte) (rag.Document, error)
 	doc.Text, doc.Meta = d.text[front.length:], front.meta
 	headings, ok := markdownOutline(doc.Text)
 	if !ok {
-		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "quotes or lists nested too deep: read without headings"})
+		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "too large or nested too deep for an outline: read without headings"})
 	}
 	doc.Sections = sections(headings, len(doc.Text))
 	doc.Title = markdownTitle(front.meta, headings)

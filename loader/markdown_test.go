@@ -101,6 +101,7 @@ func TestMarkdownNestedTooDeepIsReadWithoutOutline(t *testing.T) {
 		"quotes": strings.Repeat(">", 1<<20) + " deep\n",
 		"lists":  strings.Repeat("- ", 1<<19) + "deep\n",
 		"mixed":  strings.Repeat("> 1. * ", 1<<17) + "deep\n",
+		"indent": indentedLists(200),
 	} {
 		doc := mustLoad(t, newMarkdown(), "# Head\n\n"+in)
 		if len(doc.Warnings) != 1 || len(doc.Sections) != 0 || len(doc.Text) != len(in)+8 {
@@ -109,6 +110,23 @@ func TestMarkdownNestedTooDeepIsReadWithoutOutline(t *testing.T) {
 	}
 	if doc := mustLoad(t, newMarkdown(), "# Head\n\n"+strings.Repeat("> ", 50)+"deep\n"+strings.Repeat("-", 500)+"\n"); len(doc.Sections) != 1 {
 		t.Errorf("fifty quotes: %v", doc.Warnings)
+	}
+}
+
+// indentedLists returns lists nested by ever more indentation.
+func indentedLists(depth int) string {
+	var b strings.Builder
+	for i := range depth {
+		b.WriteString(strings.Repeat("  ", i) + "- x\n")
+	}
+	return b.String()
+}
+
+// Definitions by the hundred thousand take some parsers hours.
+func TestMarkdownWithManyReferences(t *testing.T) {
+	doc := mustLoad(t, newMarkdown(), "# [Title][a]\n\n"+strings.Repeat("[a]: b\n", 100_000))
+	if diff := cmp.Diff([]string{"1 Title @ # [Title][a]"}, outlineOf(doc)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -40,6 +40,14 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+func TestErrorKindsAreDocumented(t *testing.T) {
+	for _, k := range kinds {
+		if !strings.Contains(reference, "`"+k.name+"`") {
+			t.Errorf("the reference does not name the error kind %s", k.name)
+		}
+	}
+}
+
 func TestUsageErrors(t *testing.T) {
 	s := newShell(t)
 	for _, tt := range []struct {

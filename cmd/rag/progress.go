@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -11,9 +12,11 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
-// progress draws how far an ingest is, on one line of a terminal, once the work has lasted a while.
+// progress draws how far an ingest is, on one line of a terminal, once the work has lasted a while. With --verbose it
+// writes a line for each file instead.
 type progress struct {
-	tty      *os.File // nil: draw nothing
+	tty      *os.File  // nil: draw nothing
+	log      io.Writer // with --verbose: each file gets a line here; else nil
 	start    time.Time
 	drawn    time.Time // zero: nothing is on the line
 	files    rag.Progress
@@ -27,10 +30,12 @@ const (
 	usualWidth    = 80                     // of a terminal that does not say
 )
 
-// progress returns the bar of a run: a silent one unless errors go to a terminal and nothing else is written there.
+// progress returns the bar of a run: a silent one unless the error stream is a terminal.
 func (a *app) progress() *progress {
 	p := &progress{start: time.Now()}
-	if f, ok := terminal(a.err); ok && !a.verbose {
+	if a.verbose {
+		p.log = a.err
+	} else if f, ok := terminal(a.err); ok {
 		p.tty = f
 	}
 	return p
@@ -38,6 +43,9 @@ func (a *app) progress() *progress {
 
 // step takes what the engine tells. The engine calls it from one goroutine at a time.
 func (p *progress) step(s rag.Progress) {
+	if p.log != nil && s.Stage == rag.StageLoad {
+		fmt.Fprintf(p.log, "read %d/%d %s\n", s.Done, s.Total, place(s.URI))
+	}
 	if p.tty == nil {
 		return
 	}

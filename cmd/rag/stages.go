@@ -11,13 +11,16 @@ import (
 // shownCandidates is how many candidates of a stage are printed; the trace in --json has up to 50.
 const shownCandidates = 20
 
-// columnsBefore is the room that the other columns of a list of candidates take.
-const columnsBefore = 42
+// Columns that a list of candidates needs beside the passage: for rank and score, and for what came before.
+const (
+	rankColumns   = 16
+	beforeColumns = 26
+)
 
 // printStages writes what each stage of a search ranked: the dense, sparse, fusion and rerank lists.
 func (a *app) printStages(ctx context.Context, eng *rag.Engine, res *rag.Result) {
 	p := a.paint(a.out)
-	passage := passageLookup(ctx, eng, res.Collection, a.width()-columnsBefore)
+	passage := passageLookup(ctx, eng, res.Collection)
 	for i := range res.Trace.Stages {
 		s := &res.Trace.Stages[i]
 		if s.Stage == rag.StageQuery {
@@ -57,13 +60,17 @@ func (a *app) printCandidates(s *rag.Span, passage func(id string) string) {
 	if !moved {
 		head = []string{"rank", "score", "passage"}
 	}
+	width := a.width() - rankColumns
+	if moved {
+		width -= beforeColumns
+	}
 	t := newTable(head...).numbers(0, 1)
 	for _, c := range s.Candidates[:min(len(s.Candidates), shownCandidates)] {
 		row := []string{strconv.Itoa(c.Rank), fmt.Sprintf("%.4f", c.Score)}
 		if moved {
 			row = append(row, before(&c))
 		}
-		t.add(append(row, passage(c.ChunkID))...)
+		t.add(append(row, oneLine(passage(c.ChunkID), width))...)
 	}
 	t.print(a.out, a.paint(a.out), "  ")
 	if more := s.Out - shownCandidates; more > 0 {
@@ -92,8 +99,8 @@ func before(c *rag.Candidate) string {
 	return text
 }
 
-// passageLookup returns a function that turns a chunk ID into a file and a few words of the passage.
-func passageLookup(ctx context.Context, eng *rag.Engine, collection string, width int) func(id string) string {
+// passageLookup returns a function that turns a chunk ID into a file and the passage.
+func passageLookup(ctx context.Context, eng *rag.Engine, collection string) func(id string) string {
 	seen := map[string]string{} // the stages rank the same chunks
 	return func(id string) string {
 		if text, ok := seen[id]; ok {
@@ -101,7 +108,7 @@ func passageLookup(ctx context.Context, eng *rag.Engine, collection string, widt
 		}
 		text := id // not live any more: an ingest was cut short
 		if c, err := eng.Chunk(ctx, collection, id); err == nil {
-			text = oneLine(place(c.URI)+": "+c.Text, width)
+			text = place(c.URI) + ": " + c.Text
 		}
 		seen[id] = text
 		return text

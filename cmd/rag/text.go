@@ -34,11 +34,14 @@ func place(uri string) string {
 	return visible(path)
 }
 
-// toURI turns what a user names a document by, a path or a URI, into its URI.
+// toURI turns what a user names a document by, a path or a URI, into its URI. A file that is there goes before a URI
+// without slashes, since names may hold colons.
 func toURI(name string) (string, error) {
 	// One letter before the colon is a drive, not a scheme.
 	if u, err := url.Parse(name); err == nil && len(u.Scheme) > 1 {
-		return name, nil
+		if _, err := os.Lstat(name); err != nil || strings.Contains(name, "://") {
+			return name, nil
+		}
 	}
 	abs, err := filepath.Abs(name)
 	if err != nil {

@@ -39,6 +39,27 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+func TestToURI(t *testing.T) {
+	t.Chdir(t.TempDir())
+	wd, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inWD := func(name string) string { return rag.FileURI(filepath.Join(wd, name)) }
+	for in, want := range map[string]string{
+		"a.md":                     inWD("a.md"),
+		"docs/a b#1.md":            inWD("docs/a b#1.md"),
+		filepath.Join(wd, "a.md"):  inWD("a.md"),
+		"file:///docs/a.md#2":      "file:///docs/a.md#2",
+		"https://example.org/a.md": "https://example.org/a.md",
+		"memory:note":              "memory:note",
+	} {
+		if got, err := toURI(in); err != nil || got != want {
+			t.Errorf("toURI(%q): got %q, %v, want %q", in, got, err, want)
+		}
+	}
+}
+
 func TestVisibleText(t *testing.T) {
 	got := visibleText("a\tb\n\x1b]0;title\a \xff é 👩\u200d🚀\u202e")
 	if want := "a    b\n" + `\x1b]0;title\a \xff é ` + "👩\u200d🚀" + `\u202e`; got != want {

@@ -142,7 +142,7 @@ func TestDryRunLeavesNothing(t *testing.T) {
 func TestListShowAndDelete(t *testing.T) {
 	s := newShell(t)
 	s.handbook()
-	s.rag("ingest", "docs").want(exitDone).prints("collection default: 3 added")
+	s.rag("ingest", "docs", "-v").want(exitDone).prints("collection default: 3 added").says("read 3/3 docs")
 	s.rag("ingest", "docs/notes.txt", "-c", "second").want(exitDone)
 	s.rag("list").want(exitDone).prints("default", "second", "hash/1/256")
 	s.rag("list", "documents").want(exitDone).prints(filepath.Join("docs", "leave.md"), "Leave policy", "ok")

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build !race && !purego && amd64
 
 package local_test
 

@@ -1,6 +1,7 @@
-//go:build race
+//go:build race || purego || !amd64
 
 package local_test
 
-// referenceStep takes every so many texts of the reference: the race detector slows the encoder down tenfold.
+// referenceStep takes every so many texts of the reference: few, since the encoder takes ten times as long without
+// assembly or under the race detector.
 const referenceStep = 20

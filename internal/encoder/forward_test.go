@@ -131,21 +131,37 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 }
 
 func TestKernelsAgree(t *testing.T) {
-	a := NewRunner(tinyModel(t, isMatrix, portable()), 1)
-	b := NewRunner(tinyModel(t, isMatrix, fastest()), 1)
+	a, b := tinyModel(t, isMatrix, portable()), tinyModel(t, isMatrix, fastest())
 	for n := 1; n <= tinyConfig.Positions; n++ {
-		ids := [][]int32{sequence(n, 3*n)}
-		x, err := a.Embed(t.Context(), ids)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := b.Embed(t.Context(), ids)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := farthest(x[0], y[0]); !(d < 1e-4) {
-			t.Errorf("%d tokens: kernels %s and %s differ by %g", n, a.model.Kernel(), b.model.Kernel(), d)
-		}
+		kernelsAgree(t, a, b, sequence(n, 3*n))
+	}
+}
+
+func TestKernelsAgreeOnTheBuiltInModel(t *testing.T) {
+	file := builtin(t)
+	a, err := load(file, portable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := load(file, fastest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernelsAgree(t, a, b, []int32{101, 2129, 2146, 2003, 1996, 2558, 1997, 5060, 1029, 102})
+}
+
+func kernelsAgree(t *testing.T, a, b *Model, ids []int32) {
+	t.Helper()
+	x, err := NewRunner(a, 1).Embed(t.Context(), [][]int32{ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := NewRunner(b, 1).Embed(t.Context(), [][]int32{ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := farthest(x[0], y[0]); !(d < 1e-4) {
+		t.Errorf("%d tokens: kernels %s and %s differ by %g", len(ids), a.Kernel(), b.Kernel(), d)
 	}
 }
 

@@ -29,36 +29,32 @@ func portable() kernels {
 	return kernels{name: "go", tile: tileGo, softmax: softmaxGo, gelu: geluGo}
 }
 
-// tileGo works on 2x4 values of c at a time: the sums of that many fit the registers.
+// tileGo works on 3x2 values of c at a time: the sums of that many, and what goes into them, fit the registers.
 func tileGo(a []float32, lda int, b, c []float32, ldc, k int) {
-	for i := 0; i < tileRows; i += 2 {
-		a0 := a[i*lda : i*lda+k]
-		a1 := a[(i+1)*lda : (i+1)*lda+k]
-		for j := 0; j < tileCols; j += 4 {
-			var s00, s01, s02, s03, s10, s11, s12, s13 float32
+	for i := 0; i < tileRows; i += 3 {
+		a0 := a[i*lda:][:k]
+		a1 := a[(i+1)*lda:][:k]
+		a2 := a[(i+2)*lda:][:k]
+		for j := 0; j < tileCols; j += 2 {
+			var s00, s01, s10, s11, s20, s21 float32
 			rest := b[j:]
 			for p, x := range a0 {
-				y := a1[p]
-				row := (*[4]float32)(rest[p*tileCols:])
-				s00 += x * row[0]
-				s01 += x * row[1]
-				s02 += x * row[2]
-				s03 += x * row[3]
-				s10 += y * row[0]
-				s11 += y * row[1]
-				s12 += y * row[2]
-				s13 += y * row[3]
+				v, w := rest[p*tileCols], rest[p*tileCols+1]
+				y, z := a1[p], a2[p]
+				s00 += x * v
+				s01 += x * w
+				s10 += y * v
+				s11 += y * w
+				s20 += z * v
+				s21 += z * w
 			}
-			c0 := (*[4]float32)(c[i*ldc+j:])
-			c1 := (*[4]float32)(c[(i+1)*ldc+j:])
+			c0, c1, c2 := c[i*ldc+j:][:2], c[(i+1)*ldc+j:][:2], c[(i+2)*ldc+j:][:2]
 			c0[0] += s00
 			c0[1] += s01
-			c0[2] += s02
-			c0[3] += s03
 			c1[0] += s10
 			c1[1] += s11
-			c1[2] += s12
-			c1[3] += s13
+			c2[0] += s20
+			c2[1] += s21
 		}
 	}
 }

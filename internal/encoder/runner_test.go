@@ -85,11 +85,11 @@ func TestConcurrentCallsGiveTheSameVectors(t *testing.T) {
 }
 
 // builtin is the weights file of the built-in model.
-func builtin(b *testing.B) []byte {
-	b.Helper()
+func builtin(t testing.TB) []byte {
+	t.Helper()
 	file, err := os.ReadFile("../../embed/local/model/weights.bin")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return file
 }
