@@ -97,7 +97,7 @@ func (l *HTML) parse(ctx context.Context, data []byte) (rag.Document, error) {
 	}
 	var headings []heading
 	if root == nil {
-		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "elements nested too deep: read without headings, lists and tables"})
+		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "too large or nested too deep: read without headings, lists and tables"})
 		doc.Text = flatHTML(d.text)
 	} else {
 		w := newHTMLWalk(ctx)

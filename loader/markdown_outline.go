@@ -131,13 +131,13 @@ func (o *outline) title(lines *text.Segments) string {
 	var raw []byte
 	for i := range lines.Len() {
 		seg := lines.At(i)
-		raw = append(append(raw, seg.Value(o.source)...), ' ')
+		raw = append(raw, seg.Value(o.source)...) // ends with its line break
 		if len(raw) > maxTitle {
 			raw = []byte(mdtext.Cut(string(raw), maxTitle))
 			break
 		}
 	}
-	raw = bytes.TrimSpace(headingAttributes.ReplaceAll(raw, nil))
+	raw = bytes.TrimSpace(headingAttributes.ReplaceAll(bytes.ReplaceAll(raw, []byte("\n"), []byte(" ")), nil))
 	// A title that begins like a block, such as "1. Scope", would be parsed as one; behind a # it is inline text.
 	raw = append([]byte("# "), raw...)
 	var options []parser.ParseOption
