@@ -5,6 +5,7 @@
 package lang
 
 import (
+	"strings"
 	"unicode"
 )
 
@@ -98,21 +99,21 @@ func (n *tally) noteMarkers(s script, r rune) {
 		switch {
 		case isKana(r):
 			n.kana++
-		case in(r, simplifiedOnly):
+		case strings.ContainsRune(simplifiedOnly, r):
 			n.onlyZh++
 		}
 	case cyrillic:
 		switch {
-		case in(r, "іїєґІЇЄҐ"):
+		case strings.ContainsRune("іїєґІЇЄҐ", r):
 			n.ukraine++
-		case in(r, "ђјљњћџѓќѕЂЈЉЊЋЏЃЌЅ"):
+		case strings.ContainsRune("ђјљњћџѓќѕЂЈЉЊЋЏЃЌЅ", r):
 			n.balkans++
 		}
 	case arabic:
 		switch {
-		case in(r, "ٹڈڑےں"):
+		case strings.ContainsRune("ٹڈڑےں", r):
 			n.urdu++
-		case in(r, "پچژگکی"):
+		case strings.ContainsRune("پچژگکی", r):
 			n.persian++
 		}
 	}
@@ -168,15 +169,6 @@ func (n *tally) arabicLanguage() string {
 
 // simplifiedOnly are frequent Chinese characters that Japanese does not use, or writes otherwise.
 const simplifiedOnly = "吗呢吧么们这哪谁没还给让说为对从过时问题动电个东车马鸟鱼龙开关买卖长门应样种实现发进远边书师产业务员请谢您吃"
-
-func in(r rune, set string) bool {
-	for _, s := range set {
-		if r == s {
-			return true
-		}
-	}
-	return false
-}
 
 func isKana(r rune) bool {
 	return unicode.In(r, unicode.Hiragana, unicode.Katakana)

@@ -32,7 +32,7 @@ const (
 // ones are recognised.
 const (
 	minPoints       = 3    // one sure word and one more
-	minPointsName   = 4    // in one or two words, which may be a name: El Niño
+	minKnown        = 2    // words that gave points; one, with accents around it, may be a name: El Niño, São Paulo
 	minPointsEn     = 2    // English is the harmless guess
 	surelyEnglish   = 4    // points at which foreign words are quotations unless they have the lead over English
 	lead            = 1.5  // over the next language
@@ -44,17 +44,21 @@ const (
 )
 
 func detectLatin(text string) string {
-	var points [languages]int
-	words, accents := 0, [languages]int{}
+	var points, known, accents [languages]int
+	words := 0
 	for word := range latinWords(text) {
 		if words++; words > sampleWords {
 			break
 		}
-		for _, e := range vocabulary[word] {
+		said := vocabulary[word]
+		for _, e := range said {
 			points[e.language] += e.points
+			known[e.language]++
 		}
-		for _, l := range accentLanguages(word) {
-			accents[l]++
+		if said == nil {
+			for _, l := range accentLanguages(word) {
+				accents[l]++
+			}
 		}
 	}
 	for l := range points {
@@ -64,10 +68,10 @@ func detectLatin(text string) string {
 	if strings.ContainsAny(text, "¿¡") {
 		points[es] += sure
 	}
-	return decide(points, min(words, sampleWords))
+	return decide(points, known, min(words, sampleWords))
 }
 
-func decide(points [languages]int, words int) string {
+func decide(points, known [languages]int, words int) string {
 	best, second := en, 0
 	for l := range languages {
 		if points[l] > points[best] {
@@ -86,7 +90,7 @@ func decide(points [languages]int, words int) string {
 	case points[en] >= surelyEnglish && p <= leadOverEnglish*float64(points[en]),
 		best == en && points[en] >= minPointsEn && p >= lead*float64(second):
 		return "en"
-	case best == en || points[best] < minPoints || words <= 2 && points[best] < minPointsName:
+	case best == en || points[best] < minPoints || known[best] < minKnown:
 		return ""
 	case p > leadOverEnglish*float64(points[en]) && p >= lead*float64(second):
 		return tags[best]
