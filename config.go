@@ -98,7 +98,6 @@ type IngestConfig struct {
 
 // DefaultConfig returns the configuration of an engine opened without options.
 func DefaultConfig() Config {
-	yes := true
 	return Config{
 		Collection:  "default",
 		Catalog:     ProviderConfig{Provider: "bolt"},
@@ -111,7 +110,7 @@ func DefaultConfig() Config {
 		Rerank:      ProviderConfig{Provider: None},
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
-			EnableDense: &yes, EnableSparse: &yes, DenseWeight: 1, SparseWeight: 1,
+			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 1, SparseWeight: 1,
 			RerankTopN: 20, RerankMS: 2000,
 		},
 		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},

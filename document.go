@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -39,23 +40,14 @@ type Document struct {
 
 // Page returns the 1-based page on which the byte offset lies, or 0 if the document has no pages.
 func (d *Document) Page(offset int) int {
-	page := 0
-	for i, start := range d.Pages {
-		if start > offset {
-			break
-		}
-		page = i + 1
-	}
-	return page
+	return sort.SearchInts(d.Pages, offset+1) // pages that begin at or before the offset
 }
 
 // HeadingsAt returns the titles of the sections open at the byte offset, outermost first.
 func (d *Document) HeadingsAt(offset int) []string {
+	n := sort.Search(len(d.Sections), func(i int) bool { return d.Sections[i].Start > offset })
 	var open []Section
-	for _, s := range d.Sections {
-		if s.Start > offset {
-			break
-		}
+	for _, s := range d.Sections[d.outermost(n):n] {
 		for len(open) > 0 && open[len(open)-1].Level >= s.Level {
 			open = open[:len(open)-1]
 		}
@@ -66,6 +58,16 @@ func (d *Document) HeadingsAt(offset int) []string {
 		titles = append(titles, s.Title)
 	}
 	return titles
+}
+
+// outermost returns the index of the last section of level 1 among the first n, or 0: nothing before it is open.
+func (d *Document) outermost(n int) int {
+	for i := n - 1; i > 0; i-- {
+		if d.Sections[i].Level <= 1 {
+			return i
+		}
+	}
+	return 0
 }
 
 // Section is one heading of a document and the text under it.
@@ -120,7 +122,7 @@ type Chunk struct {
 	Start    int       // byte offset into Document.Text
 	End      int       // byte offset into Document.Text, exclusive
 	Page     int       // 1-based page of Start; 0 if none
-	Headings []string  // outermost first
+	Headings []string  // sections the chunk's own text stands in, outermost first: those at its first line that is no heading
 	Language string    // the document's language, BCP 47; "" if unknown
 	ParentID string    // "" unless the splitter makes small chunks of larger ones
 	Validity Validity

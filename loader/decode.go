@@ -122,7 +122,8 @@ func byteOrderMark(data []byte) (enc encoding.Encoding, name string, n int) {
 
 // decodeAs decodes, checks that the result is text and normalises it.
 func decodeAs(data []byte, enc encoding.Encoding, name string) (decoded, error) {
-	text, bad := "", 0
+	var text string
+	bad := 0
 	if enc == unicode.UTF8 {
 		text = string(data)
 		if !utf8.ValidString(text) {

@@ -147,20 +147,32 @@ func looksGB18030(data []byte) bool {
 }
 
 // looksWindows1252 reports whether high bytes are accented letters and typographic signs within text whose letters
-// are mostly ASCII, as in the languages of Western Europe.
+// are mostly ASCII, as in the languages of Western Europe. Words of accented letters only are of another script,
+// even where the markup of a page outnumbers them.
 func looksWindows1252(data []byte) bool {
 	letters, accented, signs := 0, 0, 0
+	run, inRuns := 0, 0 // accented letters in a row; all in rows of three or more
 	for _, c := range data {
+		if c >= 0xC0 {
+			accented++
+			run++
+			continue
+		}
+		if run >= 3 {
+			inRuns += run
+		}
+		run = 0
 		switch {
 		case c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80:
 			letters++
 		case c == 0x81 || c == 0x8D || c == 0x8F || c == 0x90 || c == 0x9D: // not assigned
 			return false
-		case c >= 0xC0:
-			accented++
 		case c >= 0x80:
 			signs++
 		}
 	}
-	return accented+signs <= letters/2+1
+	if run >= 3 {
+		inRuns += run
+	}
+	return accented+signs <= letters/2+1 && 5*inRuns <= accented
 }

@@ -53,7 +53,7 @@ func (*HTML) Formats() []rag.Format {
 // isHTML reports whether head begins a page: a doctype or one of the outermost elements, after comments and
 // processing instructions.
 func isHTML(head []byte) bool {
-	d, err := decode(head, "", "")
+	d, err := decode(head, "", declaredCharset(head))
 	if err != nil {
 		return false
 	}
@@ -182,11 +182,11 @@ func readHead(doc *rag.Document, root *html.Node) {
 	}
 }
 
-// languageOf returns the language that an html element declares.
+// languageOf returns the language that an html element declares; some write it with an underscore.
 func languageOf(attrs []html.Attribute) string {
 	for _, key := range []string{"lang", "xml:lang"} {
 		if lang := strings.TrimSpace(attr(attrs, key)); lang != "" {
-			return lang
+			return strings.ReplaceAll(lang, "_", "-")
 		}
 	}
 	return ""

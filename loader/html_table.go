@@ -188,14 +188,14 @@ func withHeader(rows [][]tableCell, grid [][]string) [][]string {
 	if len(body) == 0 {
 		return nil
 	}
-	first, any := true, false
+	headers, firstIsHeader := false, true
 	for r, row := range rows {
 		for _, c := range row {
-			any = any || c.header
-			first = first && (r > 0 || c.header)
+			headers = headers || c.header
+			firstIsHeader = firstIsHeader && (r > 0 || c.header)
 		}
 	}
-	if any && !first {
+	if headers && !firstIsHeader {
 		body = append([][]string{nil}, body...)
 	}
 	return body

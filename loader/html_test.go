@@ -1,10 +1,12 @@
 package loader_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -197,6 +199,8 @@ func TestHTMLEncodings(t *testing.T) {
 		{"declared as gb2312", append([]byte(`<meta http-equiv="Content-Type" content="text/html; charset=gb2312"><p>`), gb18030(t, "朱镕基")...), "朱镕基", false},
 		{"declared wrongly as UTF-8", append([]byte(`<meta charset="utf-8"><p>`), windows1252(t, "le délai")...), "le délai", true},
 		{"UTF-8 undeclared", []byte("<p>déjà"), "déjà", false},
+		{"declared as something else", append([]byte(`<meta charset="utf-16"><p>`), "déjà"...), "déjà", false},
+		{"declared by XML", append([]byte(`<?xml version="1.0" encoding="windows-1251"?><html><p>`), encode(t, charmap.Windows1251, "Договор")...), "Договор", false},
 		{"guessed", append([]byte("<p>"), gb18030(t, "合同自双方签字之日起生效")...), "合同自双方签字之日起生效", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,6 +212,14 @@ func TestHTMLEncodings(t *testing.T) {
 				t.Errorf("warnings %v", doc.Warnings)
 			}
 		})
+	}
+}
+
+// Markup makes most of a page ASCII; its words still are of another script.
+func TestHTMLInAnUnknownEncodingIsInvalid(t *testing.T) {
+	page := strings.Repeat("<div class=\"paragraph\"><p>", 5) + "Договор вступает в силу с момента подписания"
+	if _, err := load(t, newHTML(), encode(t, charmap.Windows1251, page)); !errors.Is(err, rag.ErrInvalid) {
+		t.Errorf("got %v, want ErrInvalid", err)
 	}
 }
 

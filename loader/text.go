@@ -81,7 +81,7 @@ func splitPages(text string) (string, []int) {
 	}
 	last := len(strings.TrimRight(text, "\f\n \t"))
 	pages := []int{0}
-	for i := 0; i < last; i++ {
+	for i := range last {
 		if text[i] == '\f' {
 			pages = append(pages, i+1)
 		}

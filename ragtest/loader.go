@@ -237,7 +237,10 @@ func testOpens(t *testing.T, l rag.Loader, s Sample) {
 	if n := p.opened.Load(); n != 0 {
 		t.Errorf("opened %d times before iteration", n)
 	}
-	for range seq {
+	for _, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
 		break
 	}
 	if o, c := p.opened.Load(), p.closed.Load(); o != 1 || c != 1 {

@@ -64,8 +64,12 @@ func readNotes(ctx context.Context, src rag.Source) (rag.Document, error) {
 		return rag.Document{}, err
 	}
 	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return rag.Document{}, err
+	}
 	var notes []struct{ Title, Body string }
-	if err := json.NewDecoder(r).Decode(&notes); err != nil {
+	if err := json.Unmarshal(data, &notes); err != nil {
 		return rag.Document{}, fmt.Errorf("notes: %v: %w", err, rag.ErrInvalid)
 	}
 	if err := ctx.Err(); err != nil {
