@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -124,7 +125,7 @@ func readXML(r io.Reader, visit func(*xmlReader, xml.StartElement) error) error 
 	x := &xmlReader{dec: dec}
 	for {
 		tok, err := dec.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return fmt.Errorf("no element: %w", rag.ErrInvalid)
 		}
 		if err != nil {

@@ -26,6 +26,7 @@ const (
 	indent       = 0.8  // first-line indent, in font sizes
 	lineRoom     = 1.0  // a line is broken on purpose if the next word and this much more would fit, in font sizes
 	fewRows      = 4    // fewer lines do not tell their usual distance, a count
+	leastPitch   = 1.1  // distance of lines set tight, for a heading of several lines among text of a smaller size
 	usualPitch   = 1.3  // distance of lines where nothing tells, in font sizes
 )
 
@@ -68,7 +69,7 @@ func usualDistance(rows []row) float64 {
 
 // sameBlock reports whether b goes on under a: near, of one size and weight.
 func sameBlock(a, b row, pitch float64) bool {
-	return a.box.centerY()-b.box.centerY() <= paragraphGap*max(pitch, 1.1*min(a.size, b.size)) &&
+	return a.box.centerY()-b.box.centerY() <= paragraphGap*max(pitch, leastPitch*min(a.size, b.size)) &&
 		math.Abs(a.size-b.size) <= sizeStep*max(a.size, b.size) && a.bold == b.bold
 }
 
@@ -91,7 +92,7 @@ func paragraphs(rows []row, v *vocabulary) []block {
 			a, b := &rows[i-1], &rows[i]
 			broken := endedEarly(a, b, right-left)
 			switch {
-			case startsItem(b), broken && endsSentence(a), indented(&rows[start], a, b, left):
+			case startsItem(b), broken && endsSentence(a), indented(&rows[start], a, b, left, broken):
 				flush(i)
 			case broken, contentsLine.MatchString(leaders.ReplaceAllString(a.text(v), " ... ")):
 				text.WriteByte('\n')
@@ -119,13 +120,13 @@ func endedEarly(a, b *row, width float64) bool {
 }
 
 // indented reports whether b's indent tells that a paragraph begins: it is farther in than a, which stands at the
-// left edge, or, where the paragraph is a list item or a numbered heading whose lines hang, it is farther out.
-func indented(first, a, b *row, left float64) bool {
+// left edge and ends a sentence or early, or, where the paragraph is a list item or a numbered heading whose lines hang, it is farther out.
+func indented(first, a, b *row, left float64, broken bool) bool {
 	if startsItem(first) || len(first.words) > 1 && sectionNumber.MatchString(first.words[0].text) {
 		text := first.words[1].box.x0 - indent*first.size
 		return a != first && a.box.x0 > text && b.box.x0 < text
 	}
-	return b.box.x0 > left+indent*b.size && a.box.x0 < left+indent*a.size/2
+	return b.box.x0 > left+indent*b.size && a.box.x0 < left+indent*a.size/2 && (endsSentence(a) || broken)
 }
 
 func startsItem(r *row) bool {
