@@ -1,0 +1,86 @@
+package rag
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func matches(ids ...string) []Match {
+	list := make([]Match, len(ids))
+	for i, id := range ids {
+		list[i] = Match{id, float64(len(ids) - i)}
+	}
+	return list
+}
+
+// The reference example of the rank table: 4 and 4 become 2, so the chunk moved up by 2.
+func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
+	s := &search{
+		lists: map[string][]Match{
+			StageDense:  matches("a", "b", "c", "d", "e"),
+			StageSparse: matches("x", "a", "y", "d"),
+		},
+		fused: matches("a", "d", "x", "c"),
+	}
+	span := &Span{Stage: StageFusion}
+	s.rankFusion(span)
+	got, err := json.Marshal(span.Candidates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `[` +
+		`{"chunk_id":"a","rank":1,"score":4,"rank_before":1,"rank_after":1,"rank_delta":0,"dense_rank":1,"sparse_rank":2},` +
+		`{"chunk_id":"d","rank":2,"score":3,"rank_before":4,"rank_after":2,"rank_delta":2,"dense_rank":4,"sparse_rank":4},` +
+		`{"chunk_id":"x","rank":3,"score":2,"rank_before":1,"rank_after":3,"rank_delta":-2,"sparse_rank":1},` +
+		`{"chunk_id":"c","rank":4,"score":1,"rank_before":3,"rank_after":4,"rank_delta":-1,"dense_rank":3}]`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 2, Unchanged: 1, MaxGain: 2, MaxDrop: 2, Dropped: 3}, span.Moves); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRankOfANewChunkIsNullNotAGain(t *testing.T) {
+	var tally moveTally
+	span := &Span{}
+	tally.add(span, Candidate{ChunkID: "n", Rank: 1})
+	tally.close(span, 0)
+	got, err := json.Marshal(span.Candidates[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"chunk_id":"n","rank":1,"score":0,"rank_before":null,"rank_after":1,"rank_delta":null}`; string(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if diff := cmp.Diff(&Moves{New: 1}, span.Moves); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRerankComparesWithTheFusedList(t *testing.T) {
+	s := &search{q: Query{TopK: 2}}
+	for _, id := range []string{"c", "a", "b"} {
+		s.hits = append(s.hits, Hit{Chunk: Chunk{ID: id}})
+	}
+	span := &Span{Stage: StageRerank}
+	s.rankRerank(span, map[string]int{"a": 1, "b": 2, "c": 3})
+	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 1, MaxGain: 2, MaxDrop: 1, Dropped: 1}, span.Moves); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStagesOfATraceAreAlwaysTheFive(t *testing.T) {
+	e := &Engine{config: DefaultConfig(), methods: map[string]string{StageSparse: "bm25"}, now: time.Now}
+	s := newSearch(e, Query{Text: "x"})
+	var got []string
+	for _, span := range s.trace(nil).Stages {
+		got = append(got, span.Stage+" "+span.Method+" "+span.Status)
+	}
+	if diff := cmp.Diff([]string{"query_processing  off", "dense  off", "sparse bm25 off", "fusion  off", "rerank  off"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
