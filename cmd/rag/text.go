@@ -39,7 +39,7 @@ func place(uri string) string {
 func toURI(name string) (string, error) {
 	// One letter before the colon is a drive, not a scheme.
 	if u, err := url.Parse(name); err == nil && len(u.Scheme) > 1 {
-		if _, err := os.Lstat(name); err != nil || strings.Contains(name, "://") {
+		if strings.Contains(name, "://") || !exists(name) {
 			return name, nil
 		}
 	}
@@ -48,6 +48,12 @@ func toURI(name string) (string, error) {
 		return "", err
 	}
 	return rag.FileURI(abs), nil
+}
+
+// exists reports whether there is a file or folder of this name, as far as can be seen.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // visible returns s on one line, with characters that cannot be seen, and bytes that are no UTF-8, escaped as in Go.
