@@ -159,65 +159,6 @@ func partedByHyphen(last, first string) bool {
 	return ok && unicode.IsLetter(lastRune(s)) && unicode.IsLower(firstRune(first))
 }
 
-// tableRows numbers the tables from 1 and tells for each line in which it stands; 0: in none. A table is two or more
-// lines, one under the other, with two or more cells that are aligned with cells of the line before.
-func tableRows(rows []row, pitch float64) []int {
-	in := make([]int, len(rows))
-	n := 0
-	prev := spans(rows[0].cells())
-	for i := 1; i < len(rows); i++ {
-		cells := spans(rows[i].cells())
-		near := rows[i-1].box.centerY()-rows[i].box.centerY() <= 2.5*max(pitch, rows[i].size)
-		if near && aligned(prev, cells, rows[i].size) {
-			if in[i-1] == 0 {
-				n++
-				in[i-1] = n
-			}
-			in[i] = in[i-1]
-		}
-		prev = cells
-	}
-	return in
-}
-
-const (
-	alignGap = 0.4 // how far apart the edges of cells in one column may be, in font sizes
-	maxCells = 500 // a line with more is no table's
-)
-
-// aligned reports whether at least two cells, and half of those of the shorter line, stand under each other: by the
-// left edge, the right edge or the middle.
-func aligned(a, b []box, size float64) bool {
-	if len(a) < 2 || len(b) < 2 || max(len(a), len(b)) > maxCells {
-		return false
-	}
-	n := 0
-	for _, x := range a {
-		if slices.ContainsFunc(b, func(y box) bool {
-			return min(math.Abs(x.x0-y.x0), math.Abs(x.x1-y.x1), math.Abs(x.centerX()-y.centerX())) <= alignGap*size
-		}) {
-			n++
-		}
-	}
-	return n >= 2 && n*2 >= min(len(a), len(b))
-}
-
-func tableBlock(rows []row, v *vocabulary) block {
-	var b strings.Builder
-	for i := range rows {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteByte('|')
-		for _, c := range rows[i].cells() {
-			b.WriteByte(' ')
-			b.WriteString(strings.ReplaceAll(joinWords(c, v), "|", `\|`))
-			b.WriteString(" |")
-		}
-	}
-	return block{text: b.String(), size: rows[0].size, rows: len(rows), table: true}
-}
-
 // frames parts a page's words by the direction of the text, the direction of most characters first.
 func frames(words []word) [][]word {
 	var byTurn [4][]word

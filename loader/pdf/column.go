@@ -18,10 +18,19 @@ const (
 	maxWords      = 20_000 // words on a page: one with more is a map or a drawing, and is read across
 	maxPlaces     = 600    // places of gutters tried in a region, a count
 
-	proseLetters = 15.0 // mean length of the pieces of a column of prose, in letters; an ideograph counts as two
-	looseLetters = 8.0  // the same where the drawing order already goes column by column
-	proseFill    = 0.55 // part of a column's width that lines of prose fill, a ratio
-	letterShare  = 0.6  // part of a column's characters that are letters, a ratio
+	letterShare = 0.6 // part of a column's characters that are letters, a ratio
+)
+
+// likeness is what columns of running text have to be at least.
+type likeness struct {
+	letters float64 // mean length of the pieces between wide gaps, in letters; an ideograph counts as two
+	fill    float64 // part of the column's width that lines fill
+}
+
+// Less is asked where the file draws one side after the other, since tables are drawn row by row.
+var (
+	drawnApart  = likeness{letters: 12, fill: 0.55}
+	drawnAcross = likeness{letters: 20, fill: 0.75}
 )
 
 // gutter is a vertical strip without words between two columns.
@@ -222,14 +231,14 @@ func extent(words []word) box {
 	return b
 }
 
-// parallel reports whether both sides are columns of running text: long pieces that fill the width. Less is asked
-// where the file draws one side after the other, since tables are drawn row by row.
+// parallel reports whether both sides are columns of running text: long pieces that fill the width.
 func parallel(left, right []word, size float64) bool {
-	letters := proseLetters
-	if switches(left, right)*2 <= min(len(rowsOf(left)), len(rowsOf(right))) {
-		letters = looseLetters
+	const fewSwitches, linesPerSwitch = 3, 10 // a figure or a note may be drawn out of order
+	least := drawnAcross
+	if switches(left, right) <= max(fewSwitches, min(len(rowsOf(left)), len(rowsOf(right)))/linesPerSwitch) {
+		least = drawnApart
 	}
-	return prose(left, size, letters) && prose(right, size, letters)
+	return prose(left, size, least) && prose(right, size, least)
 }
 
 // switches counts how often the drawing order changes sides.
@@ -254,7 +263,7 @@ func switches(left, right []word) int {
 }
 
 // prose reports whether the words are lines of running text, in one column or several.
-func prose(words []word, size, least float64) bool {
+func prose(words []word, size float64, least likeness) bool {
 	rows := rowsOf(words)
 	if len(rows) < 3 {
 		return false
@@ -275,7 +284,7 @@ func prose(words []word, size, least float64) bool {
 			start = i
 		}
 	}
-	return weighted/all >= least && letters/all >= letterShare && filled >= proseFill*width*float64(len(rows))
+	return weighted/all >= least.letters && letters/all >= letterShare && filled >= least.fill*width*float64(len(rows))
 }
 
 // letterCount returns the letters and the visible characters of words; an ideograph counts as two.

@@ -72,11 +72,24 @@ func TestText(t *testing.T) {
 			table = append(table, line{x: 72 + 120*float64(j), y: 600 - 14*float64(i), text: c})
 		}
 	}
+	var codes sheet // a table whose cells are short sentences, drawn row by row
+	for i, cells := range [][]string{{"Code", "Meaning", "Usual cause"}, {"TW-5031", "gateway does not answer", "certificate of the sensor expired"}, {"TW-5044", "reading out of range", "ice on the probe"}, {"TW-5102", "clock drift above 4 seconds", "time server not reachable"}} {
+		for j, c := range cells {
+			codes = append(codes, line{x: 72 + 140*float64(j), y: 600 - 18*float64(i), text: c})
+		}
+	}
+	wrapped := sheet{
+		{x: 72, y: 600, text: "Level"}, {x: 150, y: 600, text: "Description"}, {x: 320, y: 600, text: "Answer"},
+		{x: 72, y: 580, text: "SEV1"}, {x: 150, y: 580, text: "customers see wrong data,"}, {x: 150, y: 568, text: "or data is exposed"}, {x: 320, y: 580, text: "15 minutes"},
+		{x: 72, y: 548, text: "SEV2"}, {x: 150, y: 548, text: "one region is down"}, {x: 320, y: 548, text: "30 minutes"},
+	}
 	tests := []struct {
 		name string
 		page sheet
 		want string
 	}{
+		{"cells with sentences are no columns", codes, "| Code | Meaning | Usual cause |\n| TW-5031 | gateway does not answer | certificate of the sensor expired |\n| TW-5044 | reading out of range | ice on the probe |\n| TW-5102 | clock drift above 4 seconds | time server not reachable |\n"},
+		{"a cell of two lines stays one cell", wrapped, "| Level | Description | Answer |\n| SEV1 | customers see wrong data, or data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"},
 		{"lines of a paragraph are joined", column(72, 700, "The quick brown fox jumps over", "the lazy dog."), "The quick brown fox jumps over the lazy dog.\n"},
 		{"a word parted at the line's end is one word", column(72, 700, "The engine is very effi-", "cient in what it does to", "the text."), "The engine is very efficient in what it does to the text.\n"},
 		{"a hyphen that the text has elsewhere stays", column(72, 700, "A well-known fact is that a well-", "known fact is seldom checked."), "A well-known fact is that a well-known fact is seldom checked.\n"},
