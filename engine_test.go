@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -333,6 +334,27 @@ func TestAFailingSourceKeepsItsOldVersionAndTheRunGoesOn(t *testing.T) {
 	}
 	if got := names(f.search(rag.Query{Text: "quartz", Mode: rag.Sparse})); !slices.Equal(got, []string{"a.txt"}) {
 		t.Errorf("the old version answers no more: %v", got)
+	}
+}
+
+// panicky is a loader that stands on a parser with a bug.
+type panicky struct{}
+
+func (panicky) Formats() []rag.Format {
+	return []rag.Format{{Name: "boom", Extensions: []string{".boom"}}}
+}
+
+func (panicky) Load(context.Context, rag.Source) iter.Seq2[rag.Document, error] {
+	return func(func(rag.Document, error) bool) { panic("index out of range") }
+}
+
+func TestAPanicInALoaderIsTheFilesFailure(t *testing.T) {
+	f := newFixture(t, rag.WithLoader("boom", panicky{}))
+	f.write("a.boom", "x")
+	f.write("b.txt", "A text about slate.")
+	rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(f.docs)}})
+	if !errors.Is(err, rag.ErrPartial) || !errors.Is(err, rag.ErrInvalid) || rep.Added != 1 || len(rep.Failed) != 1 {
+		t.Errorf("%+v, %v", rep, err)
 	}
 }
 

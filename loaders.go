@@ -135,13 +135,18 @@ func (ls *Loaders) choose(src Source, data []byte) (namedLoader, error) {
 	return namedLoader{}, errNoLoader
 }
 
-// parse runs the loader over the bytes and checks what it yields.
-func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) ([]Document, error) {
+// parse runs the loader over the bytes and checks what it yields. Loaders stand on parsers that others wrote, and
+// are given whatever lies in a folder: a panic there is the file's failure, not the program's.
+func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) (docs []Document, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			docs, err = nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
+		}
+	}()
 	mem := src
 	mem.Size = int64(len(data))
 	mem.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	digest := sha256Sum(data)
-	var docs []Document
 	for doc, err := range l.Load(ctx, mem) {
 		if err != nil {
 			return nil, err
