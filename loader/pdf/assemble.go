@@ -37,7 +37,6 @@ func assemble(ctx context.Context, raw *rawDocument) (rag.Document, error) {
 	markHeadings(pages, raw.outline)
 	doc := write(pages)
 	doc.Title = title(raw.info["Title"], pages)
-	doc.Language = raw.language
 	doc.Meta = meta(raw, furniture)
 	doc.Warnings, doc.State = judge(raw)
 	return doc, nil

@@ -14,11 +14,10 @@ import (
 
 // rawDocument is what the engine tells of a file, before any layout.
 type rawDocument struct {
-	pages    []rawPage
-	total    int // pages in the file; more than len(pages) under Config.MaxPages
-	outline  []bookmark
-	info     map[string]string // document information by PDF key; empty values left out
-	language string            // as the catalog states it
+	pages   []rawPage
+	total   int // pages in the file; more than len(pages) under Config.MaxPages
+	outline []bookmark
+	info    map[string]string // document information by PDF key; empty values left out
 }
 
 // rawPage is the words of a page in drawing order.
@@ -70,7 +69,7 @@ func readDocument(ctx context.Context, p instance, data []byte, cfg Config) (*ra
 		raw.pages = append(raw.pages, page)
 	}
 	raw.outline = readOutline(ctx, p, doc)
-	raw.info, raw.language = readInfo(p, doc)
+	raw.info = readInfo(p, doc)
 	return raw, ctx.Err()
 }
 
@@ -148,18 +147,18 @@ func bookmarkPage(p instance, doc references.FPDF_DOCUMENT, b references.FPDF_BO
 	return i.Index
 }
 
-// readInfo returns the document information and the language. What is missing is left out.
-func readInfo(p instance, doc references.FPDF_DOCUMENT) (info map[string]string, language string) {
-	info = map[string]string{}
-	if res, err := p.GetMetaData(&requests.GetMetaData{Document: doc}); err == nil {
-		for _, t := range res.Tags {
-			if v := oneLine(t.Value); v != "" {
-				info[t.Tag] = v
-			}
+// readInfo returns the document information. What is missing is left out. The language that the catalog states is not
+// asked: writing programs put the language of their menus there, and the text tells better.
+func readInfo(p instance, doc references.FPDF_DOCUMENT) map[string]string {
+	info := map[string]string{}
+	res, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
+	if err != nil {
+		return info
+	}
+	for _, t := range res.Tags {
+		if v := oneLine(t.Value); v != "" {
+			info[t.Tag] = v
 		}
 	}
-	if res, err := p.FPDFCatalog_GetLanguage(&requests.FPDFCatalog_GetLanguage{Document: doc}); err == nil {
-		language = oneLine(res.Language)
-	}
-	return info, language
+	return info
 }
