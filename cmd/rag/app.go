@@ -95,7 +95,7 @@ words at once. It needs no service, no key and no download.`,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	requireVerb(root)
+	a.requireVerb(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
 	f := root.PersistentFlags()
 	f.SortFlags = false
@@ -114,7 +114,7 @@ words at once. It needs no service, no key and no download.`,
 }
 
 // requireVerb makes a command that only holds verbs say so when none, or an unknown one, is given.
-func requireVerb(cmd *cobra.Command) {
+func (a *app) requireVerb(cmd *cobra.Command) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -127,12 +127,12 @@ func requireVerb(cmd *cobra.Command) {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if jsonWanted, err := cmd.Flags().GetBool("json"); err == nil && !jsonWanted {
-			if err := cmd.Help(); err != nil {
-				return err
-			}
-			return &reported{exitUsage}
+		if a.json {
+			return usagef(cmd, "no command given")
 		}
-		return usagef(cmd, "no command given")
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return &reported{exitUsage}
 	}
 }

@@ -18,7 +18,7 @@ func newConfig(a *app) *cobra.Command {
 else rag.yaml in the data folder, else rag.yaml in the working directory; what it does not say has its default.`,
 		Example: examples("rag config print", "rag config check --config new.yaml"),
 	}
-	requireVerb(cmd)
+	a.requireVerb(cmd)
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "print", Short: "Print every setting in force and its origin",

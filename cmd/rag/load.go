@@ -11,7 +11,7 @@ import (
 )
 
 func newLoad(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "load FILE",
 		Short: "Show what a reader makes of a file, and store nothing",
 		Long: `load reads a file as ingest would and prints what it finds: title, text, outline, pages, and what was lost. It needs no
@@ -20,7 +20,6 @@ data folder and stores nothing.`,
 		Args:    exactly(1, "a file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), args[0]) },
 	}
-	return cmd
 }
 
 // loadJSON is what load prints.

@@ -25,7 +25,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	registerTestEmbedders()
+	registerTestProviders()
 	switch os.Getenv(role) {
 	case roleMain:
 		main()
@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// registerTestEmbedders adds embedders that need no model: hash, other (another model) and hang, which says
-// "embedding" and then waits for the end of its context.
-func registerTestEmbedders() {
+// registerTestProviders adds embedders that need no model: hash, other (another model) and hang, which says
+// "embedding" and then waits for the end of its context; and the reranker backwards, which turns the list round.
+func registerTestProviders() {
 	register := func(name string, e *ragtest.HashEmbedder) {
 		rag.Default.Embedders.Register(name, rag.Typed(func(rag.Env, struct{}) (rag.Embedder, error) { return e, nil }))
 	}
@@ -54,6 +54,17 @@ func registerTestEmbedders() {
 		}
 		return ctx.Err()
 	}})
+	rag.Default.Rerankers.Register("backwards", rag.Typed(func(rag.Env, struct{}) (rag.Reranker, error) { return backwards{}, nil }))
+}
+
+type backwards struct{}
+
+func (backwards) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	scores := make([]float64, len(texts))
+	for i := range scores {
+		scores[i] = float64(i)
+	}
+	return scores, nil
 }
 
 func hold(dir string) error {
@@ -118,7 +129,9 @@ func (s *shell) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(s.t.Context(), self, args...)
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), role+"="+roleMain, "RAG_DIR=", "PWD="+s.dir)
+	// The race detector makes a process wait for a second at its end, in case a race is still to be reported: too long
+	// for so many short runs.
+	cmd.Env = append(os.Environ(), role+"="+roleMain, "RAG_DIR=", "PWD="+s.dir, "GORACE=atexit_sleep_ms=0 halt_on_error=1")
 	return cmd
 }
 

@@ -64,7 +64,8 @@ func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
 		}
 		a.printIngest(a.err, report)
 		if err != nil && ingestCode(report) == exitFailed {
-			return fmt.Errorf("nothing of --path could be ingested: %s: %s: %s", place(report.Failed[0].URI), report.Failed[0].Stage, report.Failed[0].Error)
+			first := report.Failed[0]
+			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
 		}
 		if searched := a.searchIn(ctx, eng, q, f.full); searched != nil || err == nil {
 			return searched

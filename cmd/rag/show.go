@@ -16,7 +16,7 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "show FILE|URI|CHUNK_ID",
 		Short: "Show a document with its passages, or one passage",
 		Long: `show prints what the collection holds of a document: title, state, what was lost when it was read, its outline and its
@@ -29,7 +29,6 @@ passages. Of a passage, named by its ID as search prints it, it shows the text, 
 			})
 		},
 	}
-	return cmd
 }
 
 // chunkID is the form of chunk IDs; see rag.ChunkID.

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
 )
 
 type searchOutput struct {
@@ -17,6 +22,7 @@ type searchOutput struct {
 		URI      string
 		Headings []string
 		Text     string
+		Status   *string
 		Ranks    struct{ Dense, Sparse, Fused, Reranked *int }
 	}
 	Notes []struct{ Stage, Reason string }
@@ -83,6 +89,31 @@ func TestVerboseSearchPrintsEachStage(t *testing.T) {
 	if res.Trace == nil || len(res.Trace.Stages) != 5 {
 		t.Errorf("got trace %+v, want one of five stages", res.Trace)
 	}
+}
+
+func TestRerank(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.write("rerank.yaml", "embedder: hash\nrerank: backwards\n")
+	s.rag("search", "--path", "docs", "coffee", "--config", "rerank.yaml", "-v").want(exitDone).
+		prints("rerank backwards", "fused #1 · reranked #5", "1  4.0000  5 (+4)")
+	o := s.rag("search", "coffee", "--config", "rerank.yaml", "--no-rerank").want(exitDone).prints("fused #1 · score")
+	if strings.Contains(o.stdout, "reranked") {
+		t.Errorf("reranked all the same:\n%s", o.stdout)
+	}
+}
+
+func TestSearchAsOfTellsTheStatus(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	var res searchOutput
+	s.rag("search", "--path", "docs", "coffee", "--as-of", "2026-01-31", "--json").want(exitDone).into(&res)
+	for _, h := range res.Hits {
+		if h.Status == nil || *h.Status != "needs_review" { // no document here states when it holds
+			t.Errorf("%s: got status %v", h.URI, h.Status)
+		}
+	}
+	s.rag("search", "coffee", "--as-of", "2026-01-31").want(exitDone).prints("needs review")
 }
 
 func TestSearchWithoutEmbedderSaysSo(t *testing.T) {
@@ -182,6 +213,30 @@ func TestVerifyAndExplain(t *testing.T) {
 	s.rag("explain", "notice period", "--text", "three  months to the\nend").want(exitDone).prints("dense", "sparse", "fusion", "rerank", "returned at rank 1")
 	s.rag("explain", "notice period", "--text", "no such words").want(exitFailed).says("no passage contains")
 	s.rag("explain", "notice period", "--chunk", "000000000000000000000000").want(exitFailed)
+}
+
+func TestVerifyFindsAndRepairsWhatIsMissing(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.rag("ingest", "docs").want(exitDone)
+	var res searchOutput
+	s.rag("search", "coffee", "--json").want(exitDone).into(&res)
+	lost := res.Hits[0].ChunkID
+	env := rag.Env{Dir: filepath.Join(s.dir, ".rag"), Logger: slog.New(slog.DiscardHandler), Now: time.Now}
+	store, err := rag.Default.VectorStores.New("flat", env, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Delete(t.Context(), "default", []string{lost}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.(io.Closer).Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.rag("verify").want(exitFailed).prints("not ok", "0 orphans, 1 missing", "missing in dense: chunk "+lost, "rag verify --repair")
+	s.rag("verify", "--json").want(exitFailed).into(&struct{ OK bool }{})
+	s.rag("verify", "--repair").want(exitDone).prints("repaired")
+	s.rag("verify").want(exitDone).prints("ok", "0 missing")
 }
 
 func TestNothingIngestedYet(t *testing.T) {
