@@ -31,7 +31,7 @@ vet:
 	$(GO) vet ./...
 
 lint: $(LINT)
-	$(LINT) run ./...
+	$(LINT) run --allow-parallel-runners ./...
 
 $(LINT):
 	GOBIN=$(CURDIR)/$(@D) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -57,7 +57,7 @@ update: docs
 fuzz:
 	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sort | while IFS=: read -r file func; do \
 		name=$${func#func }; echo "$$name in $$(dirname $$file)"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; done
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file) || exit 1; done
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...

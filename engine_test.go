@@ -536,7 +536,7 @@ func TestBadQueries(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.Search(t.Context(), rag.Query{Text: "x", Collection: "defualt"}); !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), `"default"`) {
+	if _, err := f.Search(t.Context(), rag.Query{Text: "x", Collection: "default2"}); !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), `"default"`) {
 		t.Errorf("collection: %v", err)
 	}
 }

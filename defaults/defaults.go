@@ -7,6 +7,7 @@
 // imports the rooms it needs instead.
 package defaults
 
+// The rooms register themselves when they are imported.
 import (
 	_ "github.com/seed-d8745b77/rag/catalog"
 	_ "github.com/seed-d8745b77/rag/embed/local"

@@ -35,7 +35,7 @@ func (TrigramEmbedder) Embed(ctx context.Context, _ rag.EmbedRole, texts []strin
 		padded := " " + strings.ToLower(text) + "  "
 		for j := range len(padded) - 2 {
 			h := fnv.New32a()
-			io.WriteString(h, padded[j:j+3])
+			h.Write([]byte(padded[j : j+3]))
 			vectors[i][h.Sum32()%256]++
 		}
 	}
