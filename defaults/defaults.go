@@ -7,8 +7,8 @@
 // imports the rooms it needs instead.
 package defaults
 
-// The rooms register themselves when they are imported.
 import (
+	// Each room registers its providers when it is imported.
 	_ "github.com/seed-d8745b77/rag/catalog"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
