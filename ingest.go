@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -252,6 +253,7 @@ func (r *ingestRun) list(ctx context.Context) error {
 		unreadable []string
 	}
 	var scopes []scope
+	data := r.dataURI()
 	for _, set := range r.req.Sources {
 		sc := scope{prefix: set.Scope}
 		for src, err := range set.All {
@@ -263,6 +265,9 @@ func (r *ingestRun) list(ctx context.Context) error {
 			}
 			if r.known[src.URI] {
 				continue
+			}
+			if data != "" && under(data, set.Scope) && under(src.URI, data) {
+				continue // the data folder lies in the folder: its files are no documents
 			}
 			r.known[src.URI] = true
 			if err != nil {
@@ -295,6 +300,15 @@ func (r *ingestRun) list(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// dataURI returns the URI of the engine's data folder, or "" if it keeps nothing on disk.
+func (e *Engine) dataURI() string {
+	abs, err := filepath.Abs(e.dir)
+	if e.dir == "" || err != nil {
+		return ""
+	}
+	return FileURI(abs)
 }
 
 // prune removes the documents whose source is gone and did not turn up under another name.

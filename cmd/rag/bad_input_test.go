@@ -102,6 +102,16 @@ func TestFolderOfBadInput(t *testing.T) {
 	s.rag("verify").want(exitDone)
 }
 
+func TestDataFolderIsNoSource(t *testing.T) {
+	s := newShell(t)
+	s.write("docs/a.md", "One document.\n")
+	s.rag("ingest", ".", "--dir", "kb").want(exitDone)
+	s.rag("ingest", ".", "--dir", "kb").want(exitDone).prints("0 added, 0 updated")
+	if o := s.rag("list", "documents", "--dir", "kb").want(exitDone); strings.Contains(o.stdout, "kb") {
+		t.Errorf("the data folder was read:\n%s", o.stdout)
+	}
+}
+
 func TestNothingCanBeIngested(t *testing.T) {
 	s := newShell(t)
 	s.write("garbage.pdf", "%PDF-1.7\n\x00\x01\x02\xff")
