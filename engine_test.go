@@ -274,6 +274,23 @@ func TestOfTwoEqualFilesOneCanBeDeleted(t *testing.T) {
 	f.sound()
 }
 
+func TestDeleteOfAFolderTakesWhatLiesBelowIt(t *testing.T) {
+	f := newFixture(t)
+	f.write("sub/a.txt", "About tin.")
+	f.write("sub/deep/b.txt", "About lead.")
+	f.write("subway.txt", "About trains.")
+	f.ingest(nil)
+	folder := rag.FileURI(filepath.Join(f.docs, "sub")) + "/"
+	rep, err := f.Delete(t.Context(), rag.DeleteRequest{URIs: []string{folder, folder + "a.txt", folder + "none.txt"}})
+	if err != nil || rep.Documents != 2 || len(rep.NotFound) != 1 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	if ids := f.chunkIDs(); len(ids) != 1 || !strings.HasPrefix(ids[0], "subway.txt/") {
+		t.Errorf("left: %v", ids)
+	}
+	f.sound()
+}
+
 func TestPruneRemovesWhatIsGone(t *testing.T) {
 	f := newFixture(t)
 	f.write("keep.txt", prose("iron", 2))

@@ -64,12 +64,8 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 
 // explainLanes asks each lane for its whole ranking.
 func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, chunkID string) error {
-	info, _, err := e.info(ctx, s.q.Collection)
-	if err != nil {
-		return err
-	}
 	r := e.config.Retrieval
-	all := max(1, (info.Chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
+	all := max(1, (s.chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
 	if err := s.lanes(ctx, all); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Collections lists the collections by name.
@@ -30,6 +31,11 @@ func (e *Engine) Documents(ctx context.Context, collection string) iter.Seq2[Ent
 			}
 		}
 	}
+}
+
+// Entry returns a document's line in the ledger, or ErrNotFound.
+func (e *Engine) Entry(ctx context.Context, collection, uri string) (Entry, error) {
+	return e.catalog.Entry(ctx, e.collection(collection), uri)
 }
 
 // Document returns a stored document with its text and pictures, or ErrNotFound.
@@ -63,7 +69,7 @@ func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, erro
 // DeleteRequest says what to delete: documents by URI, or everything.
 type DeleteRequest struct {
 	Collection string   // "" means Config.Collection
-	URIs       []string // documents to delete
+	URIs       []string // documents to delete; one that ends in "/" means every document below it
 	All        bool     // the whole collection with its header
 }
 
@@ -96,25 +102,9 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		report.Documents, report.Chunks = info.Documents, info.Chunks
 		return report, e.drop(ctx, name)
 	}
-	var entries []Entry
-	for _, uri := range req.URIs {
-		entry, err := e.catalog.Entry(ctx, name, uri)
-		if errors.Is(err, ErrNotFound) {
-			report.NotFound = append(report.NotFound, uri)
-			continue
-		}
-		if err != nil {
-			return report, err
-		}
-		if slices.ContainsFunc(entries, func(have Entry) bool { return have.URI == uri }) {
-			continue
-		}
-		entries = append(entries, entry)
-		report.Documents++
-		report.Chunks += len(entry.Chunks)
-	}
-	if len(entries) == 0 {
-		return report, nil
+	entries, err := e.named(ctx, name, req.URIs, report)
+	if err != nil || len(entries) == 0 {
+		return report, err
 	}
 	h := info.Header
 	h.Dirty = true
@@ -129,6 +119,51 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return report, nil
 	}
 	return report, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
+}
+
+// named finds the documents to delete, each once, and counts them in the report.
+func (e *Engine) named(ctx context.Context, name string, uris []string, report *DeleteReport) ([]Entry, error) {
+	var found []Entry
+	seen := map[string]bool{}
+	for _, uri := range uris {
+		entries, err := e.entriesOf(ctx, name, uri)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) == 0 {
+			report.NotFound = append(report.NotFound, uri)
+		}
+		for _, entry := range entries {
+			if !seen[entry.URI] {
+				seen[entry.URI] = true
+				found = append(found, entry)
+				report.Documents++
+				report.Chunks += len(entry.Chunks)
+			}
+		}
+	}
+	return found, nil
+}
+
+// entriesOf returns the document of a URI, or those below one that ends in a slash.
+func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, error) {
+	if !strings.HasSuffix(uri, "/") {
+		entry, err := e.catalog.Entry(ctx, name, uri)
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		return []Entry{entry}, err
+	}
+	var below []Entry
+	for entry, err := range e.catalog.Entries(ctx, name) {
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(entry.URI, uri) {
+			below = append(below, entry)
+		}
+	}
+	return below, nil
 }
 
 // drop removes a collection: from the catalog first, since it decides what is shown.

@@ -73,6 +73,7 @@ type search struct {
 	started time.Time
 	text    string // normalised query text
 	filter  Filter
+	chunks  int  // in the collection
 	dense   bool // lanes wanted
 	words   bool
 	lists   map[string][]Match // by lane
@@ -143,16 +144,17 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.chooseLanes(); err != nil {
 		return err
 	}
-	h, exists, err := s.readHeader(ctx, s.q.Collection)
+	info, exists, err := s.info(ctx, s.q.Collection)
 	if err != nil {
 		return err
 	}
 	if !exists {
 		return s.noCollection(ctx, s.q.Collection)
 	}
-	if err := s.checkHeader(s.q.Collection, h, s.dense, s.words); err != nil {
+	if err := s.checkHeader(s.q.Collection, info.Header, s.dense, s.words); err != nil {
 		return err
 	}
+	s.chunks = info.Chunks
 	s.leaveOutForeign(span)
 	span.In, span.Out = 1, 1
 	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text

@@ -114,7 +114,7 @@ func (s *search) takeLanes(got []lane) error {
 			continue
 		}
 		s.lists[l.stage] = l.list
-		span.Out = len(l.list)
+		span.In, span.Out = s.chunks, len(l.list)
 		rankLane(span, l.list)
 	}
 	if len(s.lists) == 0 {

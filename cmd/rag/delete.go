@@ -16,12 +16,12 @@ import (
 func newDelete(a *app) *cobra.Command {
 	var all, yes bool
 	cmd := &cobra.Command{
-		Use:   "delete FILE|URI... | --all",
+		Use:   "delete FILE|FOLDER|URI... | --all",
 		Short: "Remove documents, or a whole collection",
 		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
-is gone from the disk; what is not a file by its URI, as list --documents --json shows it. With --all the whole
-collection goes.`,
-		Example: examples("rag delete docs/old.md", "rag delete --all --yes"),
+is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
+every document below it. With --all the whole collection goes.`,
+		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:
@@ -38,6 +38,9 @@ collection goes.`,
 				uri, err := toURI(name)
 				if err != nil {
 					return err
+				}
+				if isFolder(name) {
+					uri = strings.TrimSuffix(uri, "/") + "/"
 				}
 				req.URIs = append(req.URIs, uri)
 			}

@@ -56,6 +56,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// isFolder reports whether an argument means everything below it: a folder, or a name that ends as one.
+func isFolder(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.IsDir() || strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(filepath.Separator))
+}
+
 // visible returns s on one line, with characters that cannot be seen, and bytes that are no UTF-8, escaped as in Go.
 func visible(s string) string {
 	return escape(s, unicode.IsGraphic)
