@@ -155,6 +155,59 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// A run that dies between replacing an index record under the same ID and the catalog's commit leaves the index newer
+// than the catalog. The next run must put that back, also if the source is by then what the catalog has.
+func TestARecordThatWasReplacedTooEarlyIsPutBack(t *testing.T) {
+	f := newFixture(t)
+	src := func(country string) rag.IngestRequest {
+		return rag.IngestRequest{Sources: []rag.Sources{{All: func(yield func(rag.Source, error) bool) {
+			for s, err := range rag.Bytes("mem:///amber.txt", []byte("A text about amber.")).All {
+				s.Meta = rag.Meta{"country": country}
+				yield(s, err)
+			}
+		}}}}
+	}
+	if _, err := f.Ingest(t.Context(), src("UK")); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	died := errors.New("the process died here")
+	words, err := rag.Default.SparseIndexes.New("bm25", rag.Env{Dir: f.dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.open(rag.WithSparseIndex(dying{words, died}))
+	if _, err := f.Ingest(t.Context(), src("FR")); !errors.Is(err, died) {
+		t.Fatalf("error %v", err)
+	}
+	f.Close()
+	if err := words.(interface{ Close() error }).Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.open()
+	if _, err := f.Ingest(t.Context(), src("UK")); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []rag.Mode{rag.Dense, rag.Sparse} {
+		if n := len(f.search(rag.Query{Text: "amber", Mode: mode, Filter: rag.Eq("country", "UK")}).Hits); n != 1 {
+			t.Errorf("%s: %d hits", mode, n)
+		}
+	}
+	f.sound()
+}
+
+// dying is an index whose writes take effect and then fail.
+type dying struct {
+	rag.SparseIndex
+	err error
+}
+
+func (d dying) Upsert(ctx context.Context, collection string, recs []rag.TextRecord) error {
+	return errors.Join(d.SparseIndex.Upsert(ctx, collection, recs), d.err)
+}
+
+func (d dying) Fingerprint() string { return d.SparseIndex.(rag.Fingerprinter).Fingerprint() }
+
 // damage deletes a chunk from both indexes and puts one into the vector store that the catalog does not know.
 func damage(t *testing.T, dir, id string) {
 	t.Helper()

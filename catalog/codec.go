@@ -34,12 +34,13 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 		w.String(h.Sparse)
 		w.Time(h.Created)
 		w.Bool(h.Dirty)
+		w.Strings(h.Pending)
 	})
 }
 
 func decodeHeader(rec []byte) (h rag.Header, err error) {
 	err = read(rec, func(r *record.Reader) {
-		h = rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool()}
+		h = rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool(), Pending: r.Strings()}
 	})
 	return h, err
 }
