@@ -44,17 +44,20 @@ type meta struct {
 // checkFile looks at a database before it is mapped, reading it with plain calls: bbolt would fault or panic where the
 // file is cut short, or follow wild page numbers. The caller holds the lock. whole asks for every page.
 func checkFile(path string, whole bool) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("open database: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // before opening: a pipe would be waited for
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("open database: %s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err = f.Stat(); err != nil {
+		return fmt.Errorf("open database: %w", err)
 	}
 	reason, err := damageIn(f, info.Size(), whole)
 	if errors.Is(err, errNotOurs) {

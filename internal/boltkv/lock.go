@@ -61,7 +61,7 @@ func (l *lock) take(timeout time.Duration) error {
 	}
 	l.stale = l.pid() != 0
 	if err := l.write(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
-		return fmt.Errorf("write %s: %w", l.file.Name(), err)
+		return fmt.Errorf("note the process ID: %w", err) // the cause names the file
 	}
 	return nil
 }
