@@ -11,11 +11,13 @@ import (
 // Every provider is safe for concurrent use unless it says otherwise. A slice passed in is the caller's again
 // when the call returns; a slice returned is the caller's. Providers that hold resources implement io.Closer.
 
-// Loader reads one kind of source.
+// Loader reads one kind of source. Implement [Formatter] too: without it the loader is used only for sources whose
+// MediaType is its registered name. The first document of a source gets the source's URI, the n-th gets "#n" behind it.
 type Loader interface {
 	// Load parses src and yields its documents in order. It opens src when iteration begins and closes it before
 	// iteration ends, also when the caller breaks. An error comes with a zero Document and ends the sequence:
-	// ErrUnsupported if the bytes are not in its format, ErrInvalid if they are but cannot be read.
+	// ErrUnsupported if the bytes are not in its format, ErrInvalid if they are but cannot be read, the context's error
+	// if it is done. A source without text gives a document (State "empty") or an error, never nothing.
 	Load(ctx context.Context, src Source) iter.Seq2[Document, error]
 }
 
@@ -63,7 +65,8 @@ const (
 type Embedder interface {
 	// Model describes the model; it never changes.
 	Model() EmbedModel
-	// Embed returns one vector per text, in order, each Dims long. Called with 1 to MaxBatch texts, none empty.
+	// Embed returns one vector per text, in order, each Dims long, finite and not zero whatever the text holds. Called
+	// with 1 to MaxBatch texts, none empty. A done context ends it soon, with the context's error.
 	Embed(ctx context.Context, role EmbedRole, texts []string) ([][]float32, error)
 }
 

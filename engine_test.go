@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -533,6 +534,87 @@ func TestExplainSaysWhereAChunkWasLost(t *testing.T) {
 	if _, err := f.Explain(t.Context(), q, "nope"); !errors.Is(err, rag.ErrNotFound) {
 		t.Errorf("unknown chunk: %v", err)
 	}
+}
+
+func TestAFilterOnAnUnknownFieldIsSaid(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.md", "---\ntopic: kitchen\n---\nHow to sharpen a knife.")
+	f.ingest(nil)
+	res := f.search(rag.Query{Text: "knife", Filter: rag.Not(rag.Not(rag.Eq("topc", "kitchen")))})
+	if len(res.Hits) != 0 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Reason, `did you mean "topic"`) {
+		t.Errorf("%+v", res)
+	}
+	if res = f.search(rag.Query{Text: "knife", Filter: rag.Eq("topic", "garden")}); len(res.Notes) != 0 {
+		t.Errorf("a known field without a match: %+v", res.Notes)
+	}
+}
+
+func TestValidityStatedInMetadata(t *testing.T) {
+	f := newFixture(t)
+	f.write("old.md", "---\nvalid_until: 2025-12-31\n---\nThe fee is 90.")
+	f.write("new.md", "---\nvalid_from: 2026-01-01\nvalid_until: 2026-12-31\n---\nThe fee is 98.")
+	f.write("undated.md", "---\nvalid_until: soon\n---\nThe fee is due in May.")
+	f.ingest(nil)
+	for day, want := range map[string]map[string]string{
+		"2025-12-31": {"old.md": "current", "undated.md": "needs_review"}, // the last day counts
+		"2026-01-01": {"new.md": "current", "undated.md": "needs_review"},
+	} {
+		at, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range []rag.Mode{rag.Dense, rag.Sparse} {
+			got := map[string]string{}
+			for _, h := range f.search(rag.Query{Text: "the fee", AsOf: at, Mode: mode}).Hits {
+				got[filepath.Base(h.Chunk.URI)] = h.Status
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s %s: %s", day, mode, diff)
+			}
+		}
+	}
+}
+
+func TestAPassageWithoutAWordIsNotIndexed(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.txt", "---\n\n***\n")
+	if rep := f.ingest(nil); rep.Added != 1 || rep.Chunks.New != 0 {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestAnEngineInMemory(t *testing.T) {
+	eng, err := rag.Open("", rag.WithEmbedder(&ragtest.HashEmbedder{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Bytes("mem:///a.txt", []byte("About marble."))}}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := eng.Search(t.Context(), rag.Query{Text: "marble"})
+	if err != nil || len(res.Hits) != 1 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := eng.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := eng.Search(t.Context(), rag.Query{Text: "marble"}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "the engine is closed") {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+func TestALoaderThatCannotBeChosenIsRefused(t *testing.T) {
+	_, err := rag.Open(t.TempDir(), rag.WithEmbedder(&ragtest.HashEmbedder{}), rag.WithLoader("csv", dotless{}))
+	if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "dot") {
+		t.Errorf("%v", err)
+	}
+}
+
+// dotless declares an extension without its dot.
+type dotless struct{ panicky }
+
+func (dotless) Formats() []rag.Format {
+	return []rag.Format{{Name: "csv", Extensions: []string{"csv"}}}
 }
 
 func TestBadQueries(t *testing.T) {

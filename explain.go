@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -133,7 +134,10 @@ func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID str
 			}
 		}
 	}
-	x.Stages = append(x.Stages, rerank)
+	x.Stages = append(x.Stages, rerank, StageFate{Stage: "top_k", Rank: x.Rank, Kept: x.Returned})
+	if last := &x.Stages[len(x.Stages)-1]; !x.Returned {
+		last.Rank, last.Reason = cmp.Or(rerank.Rank, fate.Rank), fmt.Sprintf("not among the %d returned", s.q.TopK)
+	}
 	switch {
 	case x.Returned:
 		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)

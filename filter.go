@@ -99,6 +99,22 @@ func scalar(v any) any {
 	return v
 }
 
+// fields lists the fields the filter names, each once, in order.
+func (f Filter) fields() []string {
+	var names []string
+	if f.Field != "" {
+		names = append(names, f.Field)
+	}
+	for _, a := range f.Args {
+		for _, name := range a.fields() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // IsZero reports whether the filter is the zero value, which matches everything.
 func (f Filter) IsZero() bool { return f.Op == OpAll }
 

@@ -15,6 +15,9 @@ func (e *Engine) readHeader(ctx context.Context, name string) (h Header, exists 
 }
 
 func (e *Engine) info(ctx context.Context, name string) (CollectionInfo, bool, error) {
+	if e.closed.Load() {
+		return CollectionInfo{}, false, errClosed
+	}
 	all, err := e.catalog.Collections(ctx)
 	if err != nil {
 		return CollectionInfo{}, false, err

@@ -90,7 +90,8 @@ func (e *partialError) Unwrap() []error { return append([]error{ErrPartial}, e.c
 // Ingest brings the collection up to date with the sources: new and changed ones are read, split, embedded and
 // indexed, unchanged ones are skipped, renamed ones are moved without embedding them again.
 //
-// A source that fails is reported and the run goes on; then the error matches ErrPartial and the report is complete.
+// A source that fails is reported and the run goes on; then the error matches ErrPartial and the report is complete,
+// also where no source could be read.
 // Any other error ended the run early: every document has either its whole old or its whole new version, and the next
 // run finishes the work. ErrFingerprint: the collection was built with another embedder or analyzer.
 func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, error) {

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed-d8745b77/rag/internal/lang"
 )
@@ -174,6 +175,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 	if err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
+	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
@@ -197,6 +199,11 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 	}
 	r.timed(StageTransform, start, before, len(chunks))
 	return chunks, nil
+}
+
+// isWord reports whether a character can be searched for: a passage of rules and blanks alone answers nothing.
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
 }
 
 // identify gives chunks what they take over from their document, and their IDs.

@@ -35,6 +35,11 @@ func NewLoaders(c Config, opts ...Option) (*Loaders, error) {
 // newLoaders puts the loaders given as options before the registered ones.
 func newLoaders(s *settings, env Env) (*Loaders, error) {
 	ls := &Loaders{list: slices.Clone(s.loaders), maxBytes: s.config.Ingest.MaxSourceBytes}
+	for _, l := range s.loaders {
+		if err := checkFormats(l); err != nil {
+			return nil, err
+		}
+	}
 	registered := s.providers.Loaders.inOrder()
 	for name := range s.config.Loaders {
 		if !slices.Contains(registered, name) {
@@ -53,6 +58,22 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 		return nil, fmt.Errorf("loaders: %w", err)
 	}
 	return ls, nil
+}
+
+// checkFormats reports an extension that no file name can have.
+func checkFormats(l namedLoader) error {
+	f, ok := l.Loader.(Formatter)
+	if !ok {
+		return nil
+	}
+	for _, format := range f.Formats() {
+		for _, ext := range format.Extensions {
+			if !strings.HasPrefix(ext, ".") || ext != strings.ToLower(ext) {
+				return fmt.Errorf("loader %s: the extension %q of format %s must begin with a dot and be lower case: %w", l.name, ext, format.Name, ErrInvalid)
+			}
+		}
+	}
+	return nil
 }
 
 // Names returns the loaders' names in order of preference.
@@ -199,6 +220,9 @@ func finishDocument(doc *Document, src Source, n int) error {
 		}
 	}
 	doc.Meta = merged
+	if doc.Validity == (Validity{}) {
+		doc.Validity = statedValidity(merged)
+	}
 	for i := range doc.Images {
 		if doc.Images[i].ID == "" {
 			doc.Images[i].ID = fmt.Sprintf("%x", sha256Sum(doc.Images[i].Data))

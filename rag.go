@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -52,20 +53,27 @@ type Engine struct {
 	methods      map[string]string // provider by stage, for traces
 
 	closers []io.Closer
+	closed  atomic.Bool
 
 	mu      sync.Mutex
 	writers map[string]*sync.Mutex // by collection; held by whoever writes
 }
 
-// Open opens the engine whose data lies in dir, and makes the folder if there is none. Without options it uses the
-// providers of [DefaultConfig], which must be linked in. Errors: ErrUnknownProvider, ErrLocked (another process has
-// the data open; the message names it), ErrInvalid (damaged or newer data, bad settings).
+// Open opens the engine whose data lies in dir, and makes the folder if there is none; "" keeps everything in memory
+// and traces only where a sink is given. Without options it uses the providers of [DefaultConfig], which must be
+// linked in. Several engines of one process share the data of a folder.
+//
+// Errors: ErrUnknownProvider; ErrLocked if another process has the data open, after waiting two seconds (the message
+// names it); ErrInvalid for damaged or newer data and for bad settings.
 func Open(dir string, opts ...Option) (*Engine, error) {
 	s := settings{config: DefaultConfig(), providers: Default, logger: slog.New(slog.DiscardHandler), now: time.Now}
 	for _, opt := range opts {
 		opt(&s)
 	}
 	s.config.fillDefaults()
+	if dir == "" && s.config.Trace.Provider == DefaultConfig().Trace.Provider {
+		s.config.Trace.Provider = None // there is no folder for its file
+	}
 	if err := s.config.validate(); err != nil {
 		return nil, err
 	}
@@ -171,6 +179,7 @@ func (e *Engine) own(p any) {
 
 // Close releases what the engine opened. Calls under way must have returned. A second Close does nothing.
 func (e *Engine) Close() error {
+	e.closed.Store(true)
 	e.mu.Lock()
 	closers := e.closers
 	e.closers = nil
@@ -181,6 +190,9 @@ func (e *Engine) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// errClosed is what a closed engine answers.
+var errClosed = fmt.Errorf("the engine is closed: %w", ErrInvalid)
 
 // Config returns the configuration in force, defaults filled in.
 func (e *Engine) Config() Config { return e.config }

@@ -120,7 +120,7 @@ func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, er
 		var zero T
 		names := r.Names()
 		if len(names) == 0 {
-			return zero, fmt.Errorf("%q: no provider of this kind is linked in: add `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
+			return zero, fmt.Errorf("%q: this program links no provider of this kind; most come with `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
 		}
 		return zero, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
 	}

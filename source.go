@@ -89,6 +89,9 @@ func fileSource(p string) (Source, error) {
 	if err != nil {
 		return src, readable(err)
 	}
+	if st.IsDir() {
+		return src, fmt.Errorf("is a folder, not a file: %w", ErrInvalid)
+	}
 	if !st.Mode().IsRegular() {
 		return src, fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
 	}

@@ -69,7 +69,7 @@ func (a *app) fail(err error) int {
 		return code
 	}
 	p := a.paint(a.err)
-	fmt.Fprintf(a.err, "%s %s\n", p.red("rag:"), visibleText(err.Error()))
+	fmt.Fprintf(a.err, "%s %s\n", p.red("rag:"), visibleText(message(err.Error())))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintf(a.err, "%s\n", p.dim("`"+usage.command+" --help` shows the usage"))
@@ -86,8 +86,9 @@ func (a *app) note(format string, args ...any) {
 func newRoot(a *app) *cobra.Command {
 	cobra.EnableCommandSorting = false // in the order of use
 	root := &cobra.Command{
-		Use:   "rag",
-		Short: "Find passages in your own files, by meaning and by words",
+		Use:     "rag",
+		Version: version(),
+		Short:   "Find passages in your own files, by meaning and by words",
 		Long: `rag reads text, Markdown, HTML, PDF and Word files into a data folder and finds passages in them, by meaning and by
 words at once. It needs no service, no key and no download.`,
 		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"who signs off a trip abroad?\" --top-k 3"),

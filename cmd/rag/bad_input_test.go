@@ -98,7 +98,7 @@ func TestFolderOfBadInput(t *testing.T) {
 	if notUTF8 {
 		s.rag("search", "porcelain", "-m", "sparse").want(exitDone).prints(filepath.Join("docs", `caf\xe9.txt`))
 	}
-	s.rag("ingest", "docs").want(exitPartial).prints("failed "+filepath.Join("docs", "garbage.pdf")+": load: ", "0 added")
+	s.rag("ingest", "docs").want(exitPartial).prints("failed "+filepath.Join("docs", "garbage.pdf")+": load: ", ": 6 unchanged, 6 failed")
 	s.rag("verify").want(exitDone)
 }
 
@@ -106,7 +106,7 @@ func TestDataFolderIsNoSource(t *testing.T) {
 	s := newShell(t)
 	s.write("docs/a.md", "One document.\n")
 	s.rag("ingest", ".", "--dir", "kb").want(exitDone)
-	s.rag("ingest", ".", "--dir", "kb").want(exitDone).prints("0 added, 0 updated")
+	s.rag("ingest", ".", "--dir", "kb").want(exitDone).prints(": 2 unchanged\n")
 	if o := s.rag("list", "documents", "--dir", "kb").want(exitDone); strings.Contains(o.stdout, "kb") {
 		t.Errorf("the data folder was read:\n%s", o.stdout)
 	}

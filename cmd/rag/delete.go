@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,15 @@ func (a *app) confirm(cmd *cobra.Command) error {
 	if !tty || a.json {
 		return usagef(cmd, "--all deletes a whole collection: add --yes")
 	}
-	fmt.Fprintf(a.err, "delete the whole collection %s in %s? [y/N] ", visible(cmp.Or(a.collection, "that is configured")), visible(a.dataDir()))
+	name := a.collection
+	if name == "" {
+		loaded, err := a.settings()
+		if err != nil {
+			return err
+		}
+		name = loaded.Config.Collection
+	}
+	fmt.Fprintf(a.err, "delete the whole collection %s in %s? [y/N] ", visible(name), visible(a.dataDir()))
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
 		return errors.New("nothing was deleted")

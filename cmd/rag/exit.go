@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,6 +65,17 @@ var kinds = []struct {
 	{rag.ErrNotFound, "not_found", exitFailed},
 	{rag.ErrUnsupported, "unsupported", exitFailed},
 	{rag.ErrInvalid, "invalid", exitFailed},
+}
+
+// message is an error's text for a reader: without the kind at its end, which is for programs.
+func message(text string) string {
+	for _, k := range kinds {
+		if errors.Is(k.err, rag.ErrUnknownProvider) {
+			continue // it says what the quoted name in front of it is
+		}
+		text = strings.TrimSuffix(text, ": "+k.err.Error())
+	}
+	return text
 }
 
 // classify returns an error's kind and exit code.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -103,21 +104,24 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	if r.DryRun {
 		title += ", nothing was done"
 	}
-	fmt.Fprintf(w, "%s: %d added, %d updated, %d moved, %d unchanged, %d deleted",
-		p.bold(title), r.Added, r.Updated, r.Moved, r.Unchanged, r.Deleted)
+	var parts []string
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{r.Empty, "empty"}, {r.Partial, "partial"}, {len(r.Skipped), "skipped"}} {
+	}{{r.Added, "added"}, {r.Updated, "updated"}, {r.Moved, "moved"}, {r.Unchanged, "unchanged"}, {r.Deleted, "deleted"},
+		{r.Empty, "empty"}, {r.Partial, "partial"}, {len(r.Skipped), "skipped"}} {
 		if n.n > 0 {
-			fmt.Fprintf(w, ", %d %s", n.n, n.what)
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
 	}
 	if len(r.Failed) > 0 {
-		fmt.Fprintf(w, ", %s", p.red(fmt.Sprintf("%d failed", len(r.Failed))))
+		parts = append(parts, p.red(fmt.Sprintf("%d failed", len(r.Failed))))
 	}
-	fmt.Fprintln(w)
-	if !r.DryRun {
+	if len(parts) == 0 {
+		parts = append(parts, "no file to ingest")
+	}
+	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
+	if !r.DryRun && r.Chunks != (rag.ChunkCounts{}) {
 		fmt.Fprintf(w, "passages: %d new, %d reused, %d removed, %d embedded; %.1f s\n", r.Chunks.New, r.Chunks.Reused, r.Chunks.Removed,
 			r.Embedded, float64(r.ElapsedMS)/1000)
 	}
@@ -153,6 +157,6 @@ func (a *app) printRemarks(w io.Writer, r *rag.IngestReport) {
 		fmt.Fprintf(w, "%s %s: %s\n", p.yellow("warning"), place(n.URI), visible(n.Message))
 	}
 	for _, f := range r.Failed {
-		fmt.Fprintf(w, "%s %s: %s: %s\n", p.red("failed"), place(f.URI), f.Stage, visible(f.Error))
+		fmt.Fprintf(w, "%s %s: %s: %s\n", p.red("failed"), place(f.URI), f.Stage, visible(message(f.Error)))
 	}
 }

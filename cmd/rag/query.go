@@ -70,6 +70,13 @@ func parseFilter(text string) (rag.Filter, error) {
 	if key = strings.TrimSpace(key); !ok || key == "" {
 		return rag.Filter{}, errors.New(`want key=value or a JSON object such as {"op":"eq","field":"year","value":2026}`)
 	}
+	if strings.HasSuffix(key, "<") || strings.HasSuffix(key, ">") || strings.HasSuffix(key, "!") {
+		return rag.Filter{}, errors.New(`a comparison is written as JSON, such as {"op":"range","field":"year","bounds":{"gte":2026}} or {"op":"not","args":[{"op":"eq","field":"year","value":2026}]}`)
+	}
+	if key == rag.FieldURI {
+		uri, err := toURI(value)
+		return rag.Eq(key, uri), err
+	}
 	if n, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
 		return rag.In(key, value, n), nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
@@ -41,7 +42,7 @@ func run(ctx context.Context, folder, question string) error {
 		return err
 	}
 	for i, hit := range result.Hits {
-		fmt.Printf("%d. %s %v\n   ranks: %v\n   %.80q\n", i+1, hit.Chunk.URI, hit.Chunk.Headings, hit.Trail, hit.Chunk.Text)
+		fmt.Printf("%d. %s: %s\n   %v\n   %.80q\n", i+1, hit.Chunk.URI, strings.Join(hit.Chunk.Headings, " › "), hit.Trail, hit.Chunk.Text)
 	}
 	return nil
 }
