@@ -2,6 +2,7 @@ package loader
 
 import (
 	"encoding/xml"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -98,11 +99,31 @@ func intAttr(e xml.StartElement) *int {
 	return &n
 }
 
+// builtInID is the ID that programs give Word's own headings: the name without the blank. Word itself translates it in
+// some languages, but those files define the style.
+var builtInID = regexp.MustCompile(`^(?:Heading([1-9])|Title|Subtitle)$`)
+
+// builtIn returns what is known of a style that the file uses without defining it: small writers leave styles.xml out,
+// and rely on what Word has built in.
+func builtIn(id string) (docxStyle, bool) {
+	m := builtInID.FindStringSubmatch(id)
+	switch {
+	case m == nil:
+		return docxStyle{}, false
+	case m[1] != "":
+		return docxStyle{name: "heading " + m[1]}, true
+	}
+	return docxStyle{name: strings.ToLower(id)}, true
+}
+
 // chain yields a style and those it is based on.
 func (s docxStyles) chain(id string) []docxStyle {
 	var out []docxStyle
 	for len(out) < maxStyleChain {
 		style, ok := s[id]
+		if !ok {
+			style, ok = builtIn(id)
+		}
 		if !ok {
 			break
 		}

@@ -200,6 +200,17 @@ func TestDOCXOtherShapes(t *testing.T) {
 			}
 		})
 	}
+	plain := docxOf(t, para(style("Title"), "Plan")+para(style("Subtitle"), "of the year")+para(style("Heading1"), "One")+para(style("Heading3"), "Two")+para(style("Heading10"), "Text")+para(style("Loop"), "more"),
+		map[string]string{"word/styles.xml": ""})
+	if doc := mustLoad(t, newDOCX(), string(plain)); doc.Text != "# Plan\n\nof the year\n\n# One\n\n### Two\n\nText\n\nmore\n" || doc.Title != "Plan" || len(doc.Sections) != 3 {
+		t.Errorf("no styles: text %q, title %q, %d sections: want those of the built-in style IDs", doc.Text, doc.Title, len(doc.Sections))
+	}
+	redefined := docxOf(t, para(style("Heading2"), "Two")+para(style("Heading1"), "Text"), map[string]string{
+		"word/styles.xml": `<w:styles xmlns:w="w"><w:style w:styleId="Heading1"><w:name w:val="Quiet"/></w:style></w:styles>`,
+	})
+	if doc := mustLoad(t, newDOCX(), string(redefined)); doc.Text != "## Two\n\nText\n" {
+		t.Errorf("a style that the file defines does not win over the built-in one: %q", doc.Text)
+	}
 	if doc := mustLoad(t, newDOCX(), string(docxOf(t, "", nil))); doc.State != rag.StateEmpty || len(doc.Warnings) == 0 {
 		t.Errorf("no text: state %q, warnings %v", doc.State, doc.Warnings)
 	}
