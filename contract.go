@@ -24,6 +24,7 @@ type Loader interface {
 // Formatter is implemented by loaders that the engine can choose by type. A loader without it is only used
 // for sources whose MediaType is its registered name.
 type Formatter interface {
+	// Formats lists what the loader reads; it never changes.
 	Formats() []Format
 }
 
@@ -154,8 +155,11 @@ type SparseQuery struct {
 // SparseIndex ranks texts by their words. The rules of [VectorStore] hold: durable upserts that replace, exactly
 // min(K, matches) results (only records that share a term with the query match), ties by ID.
 type SparseIndex interface {
+	// Upsert is durable when it returns, and replaces records of the same ID.
 	Upsert(ctx context.Context, collection string, recs []TextRecord) error
+	// Search returns up to K matches by descending score, ties by ID. An unknown collection gives none.
 	Search(ctx context.Context, collection string, q SparseQuery) ([]Match, error)
+	// Delete removes records; absent IDs are not an error.
 	Delete(ctx context.Context, collection string, ids []string) error
 }
 
@@ -163,15 +167,18 @@ type SparseIndex interface {
 type (
 	// IDLister yields the IDs of all records of a collection; verify and repair need it.
 	IDLister interface {
+		// IDs yields each ID once, in any order; an unknown collection has none.
 		IDs(ctx context.Context, collection string) iter.Seq2[string, error]
 	}
 	// Dropper removes a whole collection; an unknown one is not an error.
 	Dropper interface {
+		// Drop is durable when it returns.
 		Drop(ctx context.Context, collection string) error
 	}
 	// VectorReader gives stored vectors back, in the order of ids, nil where there is none. With it, a moved or
 	// re-described passage is not embedded again.
 	VectorReader interface {
+		// Vectors returns as many vectors as there are ids.
 		Vectors(ctx context.Context, collection string, ids []string) ([][]float32, error)
 	}
 )
@@ -180,6 +187,7 @@ type (
 // part of the pipeline fingerprint: when it changes, the sources it touches are ingested again. A provider without
 // it is known by its type.
 type Fingerprinter interface {
+	// Fingerprint is short and printable: "bm25/auto/v1".
 	Fingerprint() string
 }
 
@@ -279,7 +287,8 @@ type CollectionInfo struct {
 	Updated   time.Time // newest Entry.Ingested; zero if empty
 }
 
-// TraceSink keeps traces. Record must not hold on to t after it returns.
+// TraceSink keeps traces.
 type TraceSink interface {
+	// Record must not hold on to t after it returns.
 	Record(ctx context.Context, t *Trace) error
 }

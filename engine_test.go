@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -573,6 +574,85 @@ func TestValidityStatedInMetadata(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAnEmptyFileIsAnEmptyDocument(t *testing.T) {
+	f := newFixture(t)
+	f.write("empty.md", "")
+	f.write("blank.txt", " \n")
+	rep := f.ingest(nil)
+	if rep.Added != 2 || rep.Empty != 2 || len(rep.Warnings) != 2 || rep.Warnings[1].Stage != rag.StageLoad || rep.Warnings[1].Message != "the file is empty" {
+		t.Errorf("%+v", rep)
+	}
+}
+
+// several is a loader whose sources hold a document for each line.
+type several struct{}
+
+func (several) Formats() []rag.Format {
+	return []rag.Format{{Name: "lines", Extensions: []string{".lines"}}}
+}
+
+func (several) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
+	return func(yield func(rag.Document, error) bool) {
+		r, err := src.Open(ctx)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		defer r.Close()
+		text, err := io.ReadAll(r)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		for line := range strings.Lines(string(text)) {
+			if !yield(rag.Document{Text: line}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestASourceOfSeveralDocuments(t *testing.T) {
+	f := newFixture(t, rag.WithLoader("lines", several{}))
+	uris := func() (out []string) {
+		for entry, err := range f.Documents(t.Context(), "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, filepath.Base(entry.URI))
+		}
+		return out
+	}
+	f.write("a.lines", "About tin.\nAbout lead.\nAbout zinc.\n")
+	f.ingest(nil)
+	if diff := cmp.Diff([]string{"a.lines", "a.lines#2", "a.lines#3"}, uris()); diff != "" {
+		t.Error(diff)
+	}
+	f.write("a.lines", "About tin.\nAbout lead.\n")
+	f.ingest(nil)
+	if diff := cmp.Diff([]string{"a.lines", "a.lines#2"}, uris()); diff != "" {
+		t.Errorf("shorter: %s", diff)
+	}
+	if err := os.Rename(filepath.Join(f.docs, "a.lines"), filepath.Join(f.docs, "b.lines")); err != nil {
+		t.Fatal(err)
+	}
+	if rep := f.ingest(nil); rep.Moved != 1 || rep.Embedded != 0 {
+		t.Errorf("%+v", rep)
+	}
+	if diff := cmp.Diff([]string{"b.lines", "b.lines#2"}, uris()); diff != "" {
+		t.Errorf("moved: %s", diff)
+	}
+	f.sound()
+	if err := os.Remove(filepath.Join(f.docs, "b.lines")); err != nil {
+		t.Fatal(err)
+	}
+	f.ingest(func(r *rag.IngestRequest) { r.Prune = true })
+	if left := uris(); len(left) != 0 {
+		t.Errorf("pruned: %v", left)
+	}
+	f.sound()
 }
 
 func TestAPassageWithoutAWordIsNotIndexed(t *testing.T) {

@@ -160,7 +160,7 @@ func (s *search) fuseAll() {
 		s.q.TopK += len(list)
 	}
 	s.q.TopK = max(s.q.TopK, cut)
-	s.fuse()
+	s.fuse(1) // no list is longer than that
 }
 
 // nearestCut says which lane came closest to keeping the chunk.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -61,6 +60,7 @@ type SourceFailure struct {
 // SourceNote is a remark on a source that did not fail.
 type SourceNote struct {
 	URI     string `json:"uri"`
+	Stage   string `json:"stage"`
 	Message string `json:"message"`
 }
 
@@ -144,10 +144,10 @@ type ingestRun struct {
 	started time.Time
 
 	header  Header
-	exists  bool                 // the collection has a header on disk
-	sources []Source             // to be read, each URI once
-	known   map[string]bool      // every URI that was listed, readable or not
-	gone    map[[32]byte][]Entry // by content: documents under a scope whose source is gone, by URI
+	exists  bool                       // the collection has a header on disk
+	sources []Source                   // to be read, each URI once
+	known   map[string]bool            // every URI that was listed, readable or not
+	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
 
 	mu     sync.Mutex // guards what follows, and gone
 	report IngestReport
@@ -162,7 +162,7 @@ type ingestRun struct {
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		known: map[string]bool{}, gone: map[[32]byte][]Entry{},
+		known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
 		spent: map[string]time.Duration{}, count: map[string][2]int{},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -217,8 +217,10 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 		return err
 	}
 	if r.header.Dirty && !r.req.DryRun {
-		_, err := r.reconcile(ctx, r.name, r.header)
-		return err
+		if _, err := r.reconcile(ctx, r.name, r.header); err != nil {
+			return err
+		}
+		r.header.Dirty, r.header.Pending = false, nil // as reconcile left it on disk
 	}
 	return nil
 }
@@ -245,71 +247,6 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 	}
 	r.header.Dirty, r.header.Pending = false, nil
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
-}
-
-// list walks the sources once, so that a rename can be told from a new file.
-func (r *ingestRun) list(ctx context.Context) error {
-	type scope struct {
-		prefix     string
-		unreadable []string
-	}
-	var scopes []scope
-	data := r.dataURI()
-	for _, set := range r.req.Sources {
-		sc := scope{prefix: set.Scope}
-		for src, err := range set.All {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if src.URI == "" {
-				return fmt.Errorf("ingest: a source without a URI: %w", ErrInvalid)
-			}
-			if r.known[src.URI] {
-				continue
-			}
-			if data != "" && under(data, set.Scope) && under(src.URI, data) {
-				continue // the data folder lies in the folder: its files are no documents
-			}
-			r.known[src.URI] = true
-			if err != nil {
-				sc.unreadable = append(sc.unreadable, src.URI)
-				r.fail(StageLoad, src.URI, err)
-				continue
-			}
-			r.sources = append(r.sources, src)
-		}
-		if sc.prefix != "" {
-			scopes = append(scopes, sc)
-		}
-	}
-	if !r.exists || len(scopes) == 0 {
-		return nil
-	}
-	for entry, err := range r.catalog.Entries(ctx, r.name) {
-		if err != nil {
-			return err
-		}
-		if r.known[sourceURI(entry.URI)] {
-			continue
-		}
-		for _, sc := range scopes {
-			// What lies under a folder that could not be listed is not known to be gone.
-			if under(entry.URI, sc.prefix) && !anyUnder(entry.URI, sc.unreadable) {
-				r.gone[entry.Digest] = append(r.gone[entry.Digest], entry)
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// dataURI returns the URI of the engine's data folder, or "" if it keeps nothing on disk.
-func (e *Engine) dataURI() string {
-	abs, err := filepath.Abs(e.dir)
-	if e.dir == "" || err != nil {
-		return ""
-	}
-	return FileURI(abs)
 }
 
 // prune removes the documents whose source is gone and did not turn up under another name.

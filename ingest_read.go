@@ -43,7 +43,7 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: sha256Sum(canonical(src.Meta)), Pipeline: r.pipeline(loader), Size: int64(len(data))}
-	old, action, reason, err := r.check(ctx, want)
+	was, action, reason, err := r.check(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -62,61 +62,39 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	r.timed(StageLoad, start, 1, len(docs))
-	return r.assemble(ctx, want, docs, old, action)
+	return r.assemble(ctx, want, docs, was, action)
 }
 
-// check compares a source with the ledger. action is "" if nothing about it changed.
-func (r *ingestRun) check(ctx context.Context, want Entry) (old Entry, action, reason string, err error) {
-	old, err = r.catalog.Entry(ctx, r.name, want.URI)
+// check compares a source with the ledger. action is "" if nothing about it changed; was is what stands there now, or
+// what stood under the name it had before.
+func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, action, reason string, err error) {
+	old, err := r.catalog.Entry(ctx, r.name, want.URI)
+	was = &goneSource{first: old}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if from, ok := r.claimGone(want.Digest); ok {
-			return from, "move", "was " + from.URI, nil
+		if moved := r.claimGone(want.Digest); moved != nil {
+			return moved, "move", "was " + moved.first.URI, nil
 		}
-		return Entry{}, "add", "new", nil
+		return &goneSource{}, "add", "new", nil
 	case err != nil:
-		return Entry{}, "", "", err
+		return nil, "", "", err
 	case old.Digest != want.Digest:
-		return old, "update", "content changed", nil
+		return was, "update", "content changed", nil
 	case old.MetaDigest != want.MetaDigest:
-		return old, "update", "metadata changed", nil
+		return was, "update", "metadata changed", nil
 	case old.Pipeline != want.Pipeline:
-		return old, "update", "pipeline changed", nil
+		return was, "update", "pipeline changed", nil
 	case r.req.Force:
-		return old, "update", "forced", nil
+		return was, "update", "forced", nil
 	}
-	return old, "", "", nil
-}
-
-// claimGone takes one document of this content out of those whose source is gone.
-func (r *ingestRun) claimGone(digest [32]byte) (Entry, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := r.gone[digest]
-	if len(list) == 0 {
-		return Entry{}, false
-	}
-	if r.gone[digest] = list[1:]; len(list) == 1 {
-		delete(r.gone, digest)
-	}
-	return list[0], true
-}
-
-// goneEntries returns those nobody claimed, by URI.
-func (r *ingestRun) goneEntries() []Entry {
-	var left []Entry
-	for _, list := range r.gone {
-		left = append(left, list...)
-	}
-	slices.SortFunc(left, func(a, b Entry) int { return cmp.Compare(a.URI, b.URI) })
-	return left
+	return was, "", "", nil
 }
 
 // assemble splits and transforms the documents of one source.
-func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, old Entry, action string) (*prepared, error) {
+func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, was *goneSource, action string) (*prepared, error) {
 	p := &prepared{action: action}
 	if action == "move" {
-		p.stale = append(p.stale, old)
+		p.stale = append(append(p.stale, was.first), was.further...)
 	}
 	for i := range docs {
 		doc := &docs[i]
@@ -136,9 +114,7 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, o
 			entry.Chunks = append(entry.Chunks, chunkRef(&chunks[j]))
 		}
 		pd := preparedDoc{Record: Record{Entry: entry, Document: *doc, Chunks: chunks}}
-		if i == 0 {
-			pd.old = old
-		} else if pd.old, err = r.entryOrZero(ctx, doc.URI); err != nil {
+		if pd.old, err = r.oldVersion(ctx, was, doc.URI, i); err != nil {
 			return nil, err
 		}
 		p.docs = append(p.docs, pd)
@@ -146,13 +122,27 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, o
 	return p, r.addStale(ctx, p, want.URI)
 }
 
+// oldVersion returns what stood under the URI of a source's n-th document (0-based), or under the name the source had
+// before it was moved.
+func (r *ingestRun) oldVersion(ctx context.Context, was *goneSource, uri string, n int) (Entry, error) {
+	if n == 0 {
+		return was.first, nil
+	}
+	for _, entry := range was.further {
+		if entry.URI == furtherURI(was.first.URI, n) {
+			return entry, nil
+		}
+	}
+	return r.entryOrZero(ctx, uri)
+}
+
 // languageSample is how many bytes of a document decide its language.
 const languageSample = 8 << 10
 
 // addStale finds documents that an earlier version of the source gave beyond those it gives now.
 func (r *ingestRun) addStale(ctx context.Context, p *prepared, uri string) error {
-	for n := len(p.docs) + 1; ; n++ {
-		entry, err := r.entryOrZero(ctx, fmt.Sprintf("%s#%d", uri, n))
+	for n := len(p.docs); ; n++ {
+		entry, err := r.entryOrZero(ctx, furtherURI(uri, n))
 		if err != nil || entry.URI == "" {
 			return err
 		}
@@ -275,7 +265,7 @@ func (r *ingestRun) noteFailure(src Source, e *StageError) {
 	if errors.Is(e.Err, errNoLoader) && r.inScope(src.URI) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, "no loader reads this kind of file"})
+		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, e.Stage, "no loader reads this kind of file"})
 		return
 	}
 	r.fail(e.Stage, src.URI, e.Err)
@@ -308,23 +298,4 @@ func sortNotes(rep *IngestReport) {
 	slices.SortStableFunc(rep.Skipped, byURI)
 	slices.SortStableFunc(rep.Warnings, byURI)
 	slices.SortStableFunc(rep.Plan, func(a, b PlanItem) int { return cmp.Compare(a.URI, b.URI) })
-}
-
-// sourceURI is the URI of the source that gave a document: the document's, without the number of a further document.
-func sourceURI(docURI string) string {
-	i := strings.LastIndexByte(docURI, '#')
-	if i < 0 || i+1 == len(docURI) || strings.Trim(docURI[i+1:], "0123456789") != "" {
-		return docURI
-	}
-	return docURI[:i]
-}
-
-// under reports whether the URI is the prefix or lies below it.
-func under(uri, prefix string) bool {
-	p := strings.TrimSuffix(prefix, "/")
-	return uri == p || strings.HasPrefix(uri, p+"/")
-}
-
-func anyUnder(uri string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return under(uri, p) })
 }

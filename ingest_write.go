@@ -11,7 +11,7 @@ import (
 // A group is written with one transaction per store. The bounds keep transactions small (bbolt slows down beyond
 // about 1,000 records) and the work lost at a crash short.
 const (
-	groupChunks = 512
+	groupChunks = 256
 	groupDocs   = 64
 	groupLinger = 20 * time.Millisecond // how long a group waits for more: about what its flushes to disk cost
 )
@@ -310,7 +310,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 				rep.Partial++
 			}
 			for _, warning := range d.Entry.Warnings {
-				rep.Warnings = append(rep.Warnings, SourceNote{d.Entry.URI, warning.String()})
+				rep.Warnings = append(rep.Warnings, SourceNote{d.Entry.URI, StageLoad, warning.String()})
 			}
 			r.images += len(d.Document.Images)
 			r.pages += len(d.Document.Pages)

@@ -164,6 +164,11 @@ func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []
 			docs, err = nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
 		}
 	}()
+	if len(data) == 0 {
+		doc := Document{Warnings: []Warning{{Message: "the file is empty"}}, Digest: sha256Sum(nil)}
+		err := finishDocument(&doc, src, 0)
+		return []Document{doc}, err
+	}
 	mem := src
 	mem.Size = int64(len(data))
 	mem.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
@@ -187,6 +192,9 @@ func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []
 	return docs, nil
 }
 
+// furtherURI is the URI of a source's n-th document (0-based, n > 0).
+func furtherURI(source string, n int) string { return fmt.Sprintf("%s#%d", source, n+1) }
+
 // finishDocument checks a loaded document and fills in what every document has. The n-th document (0-based) of a
 // source after the first gets a URI of its own.
 func finishDocument(doc *Document, src Source, n int) error {
@@ -195,7 +203,7 @@ func finishDocument(doc *Document, src Source, n int) error {
 	}
 	doc.URI = src.URI
 	if n > 0 {
-		doc.URI = fmt.Sprintf("%s#%d", src.URI, n+1)
+		doc.URI = furtherURI(src.URI, n)
 	}
 	if doc.State == "" {
 		doc.State = StateOK

@@ -302,6 +302,9 @@ func (c *Config) fillDefaults() {
 	}
 }
 
+// maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
+const maxWorkers = 1024
+
 // validate reports sizes that make no sense.
 func (c *Config) validate() error {
 	r := c.Retrieval
@@ -316,6 +319,9 @@ func (c *Config) validate() error {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
 		}
+	}
+	if c.Ingest.Workers > maxWorkers {
+		return fmt.Errorf("ingest.workers is %d: the most is %d: %w", c.Ingest.Workers, maxWorkers, ErrInvalid)
 	}
 	if r.DenseWeight < 0 || r.SparseWeight < 0 {
 		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)

@@ -79,6 +79,7 @@ type search struct {
 	words   bool
 	lists   map[string][]Match // by lane
 	fused   []Match
+	cut     bool  // fused is not all that the lanes gave
 	hits    []Hit // hydrated, in the order of the last stage
 	spans   map[string]*Span
 }
@@ -107,12 +108,12 @@ func (s *search) do(ctx context.Context) error {
 		if err := s.lanes(ctx, deeper); err != nil { // dense ∥ sparse
 			return err
 		}
-		s.fuse()
+		s.fuse(deeper)
 		live, err := s.hydrate(ctx)
 		if err != nil {
 			return err
 		}
-		if live >= s.q.TopK || !s.moreBelow(deeper) || live == len(s.fused) {
+		if live >= s.q.TopK || live == len(s.fused) || !s.cut && !s.moreBelow(deeper) {
 			break
 		}
 	}
@@ -228,8 +229,8 @@ func (s *search) setMode() {
 	}
 }
 
-// fuse joins the lanes that answered.
-func (s *search) fuse() {
+// fuse joins the lanes that answered, and keeps deeper times as many candidates as are wanted.
+func (s *search) fuse(deeper int) {
 	span, start := s.begin(StageFusion)
 	defer s.end(span, start)
 	r := s.config.Retrieval
@@ -247,7 +248,8 @@ func (s *search) fuse() {
 	} else {
 		s.fused = s.fuser(rankings)
 	}
-	if keep := max(r.FusionTopK, s.q.TopK); len(s.fused) > keep {
+	keep := s.laneK(r.FusionTopK, deeper)
+	if s.cut = len(s.fused) > keep; s.cut {
 		s.fused = s.fused[:keep]
 	}
 	span.Out = len(s.fused)
@@ -308,8 +310,13 @@ func (s *search) moreBelow(deeper int) bool {
 	return len(s.lists[StageDense]) >= s.laneK(r.DenseTopK, deeper) || len(s.lists[StageSparse]) >= s.laneK(r.SparseTopK, deeper)
 }
 
-// laneK is how many candidates a lane is asked for: never fewer than the hits wanted.
-func (s *search) laneK(configured, deeper int) int { return max(configured, s.q.TopK) * deeper }
+// mostCandidates keeps products of sizes from overflowing; no collection is that large.
+const mostCandidates = 1 << 30
+
+// laneK is how many candidates a stage is asked for: never fewer than the hits wanted.
+func (s *search) laneK(configured, deeper int) int {
+	return min(max(configured, s.q.TopK), mostCandidates) * min(deeper, mostCandidates)
+}
 
 // rerank gives the first candidates to the reranker within its time. Whatever goes wrong, the fusion order stands.
 func (s *search) rerank(ctx context.Context) {

@@ -47,6 +47,9 @@ type Sources struct {
 	All iter.Seq2[Source, error]
 }
 
+// ErrSkipped is wrapped by an error of a set's pair that is no failure: the file is passed over, and the report lists it.
+var ErrSkipped = errors.New("passed over")
+
 // ErrLinkOutside is wrapped by the error of a link that leads out of the folder it lies in.
 var ErrLinkOutside = errors.New("the link leads out of the folder")
 
@@ -113,8 +116,8 @@ func readable(err error) error {
 }
 
 // Dir is every regular file below a folder, in lexical order, except names that begin with a dot. A link is not
-// followed: one to a place inside the folder is passed over, since its target is read where it lies; one that leads
-// out of the folder, or nowhere, is an error for that URI. Files are opened through [os.Root], so a link swapped in
+// followed: one to a place inside the folder is skipped, since its target is read where it lies; one that leads out of
+// the folder, in a circle, or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
 // later cannot lead out either.
 func Dir(dir string) Sources {
 	abs, err := filepath.Abs(dir)
@@ -141,11 +144,11 @@ type rootFS struct{ root *os.Root }
 
 func (r rootFS) Open(name string) (fs.File, error) { return r.root.Open(name) }
 
-// linkError says what is wrong with a symbolic link, or returns nil for one that may be passed over.
+// linkError says why a symbolic link is not followed.
 func linkError(root, rel string) error {
 	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(rel)))
 	if err != nil {
-		return fmt.Errorf("follow link: %w", readable(err))
+		return linkCircle(err)
 	}
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -153,8 +156,18 @@ func linkError(root, rel string) error {
 	}
 	if r, err := filepath.Rel(real, target); err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
 		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrInvalid)
+	} else if under(filepath.ToSlash(filepath.Join(real, filepath.FromSlash(path.Dir(rel)))), filepath.ToSlash(target)) {
+		return fmt.Errorf("the link leads back to a folder that it lies in: %w", ErrInvalid)
 	}
-	return nil
+	return fmt.Errorf("a link to a place inside the folder, which is read there: %w", ErrSkipped)
+}
+
+// linkCircle makes the error of a link that cannot be resolved readable.
+func linkCircle(err error) error {
+	if strings.Contains(err.Error(), "too many links") { // what filepath.EvalSymlinks says; it has no error value for it
+		return fmt.Errorf("the link leads in a circle: %w", ErrInvalid)
+	}
+	return fmt.Errorf("follow link: %w", readable(err))
 }
 
 // FS is every regular file of a file system, in lexical order, except names that begin with a dot. Each URI is
@@ -187,17 +200,22 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 		switch {
 		case rel == ".":
 			return nil
+		case d.IsDir() && !strings.HasPrefix(d.Name(), "."):
+			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
-			if err := link(rel); err != nil && !yield(Source{URI: uri(rel)}, err) {
+			err = link(rel)
+		case !d.Type().IsRegular():
+			err = fmt.Errorf("neither a file nor a folder: %w", ErrSkipped)
+		}
+		if err != nil {
+			if !yield(Source{URI: uri(rel)}, err) {
 				return stop
 			}
-			return nil
-		case !d.Type().IsRegular():
 			return nil
 		}
 		src := Source{URI: uri(rel), Name: path.Base(rel), Size: -1}

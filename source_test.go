@@ -80,16 +80,18 @@ func TestDirFollowsNoLinks(t *testing.T) {
 	link(filepath.Join("..", filepath.Base(outside), "secret.md"), "relative.md")
 	link(outside, "folder")
 	link("nowhere", "broken.md")
+	link("circle2", "circle1")
+	link("circle1", "circle2")
 	files, failed := listing(t, rag.Dir(dir))
 	if diff := cmp.Diff([]string{"a.md"}, files); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]error{"absolute.md": rag.ErrLinkOutside, "relative.md": rag.ErrLinkOutside, "folder": rag.ErrLinkOutside, "broken.md": rag.ErrNotFound} {
+	for name, want := range map[string]error{"absolute.md": rag.ErrLinkOutside, "relative.md": rag.ErrLinkOutside, "folder": rag.ErrLinkOutside, "broken.md": rag.ErrNotFound, "loop": rag.ErrInvalid, "circle1": rag.ErrInvalid, "circle2": rag.ErrInvalid, "inside.md": rag.ErrSkipped} {
 		if !errors.Is(failed[name], want) {
 			t.Errorf("%s: %v", name, failed[name])
 		}
 	}
-	if len(failed) != 4 {
+	if len(failed) != 8 || errors.Is(failed["loop"], rag.ErrSkipped) {
 		t.Errorf("failed: %v", failed)
 	}
 }

@@ -84,7 +84,7 @@ type Span struct {
 	ElapsedMS  float64        `json:"elapsed_ms"`
 	In         int            `json:"in"`                   // candidates or items that came in
 	Out        int            `json:"out"`                  // and that went out
-	Candidates []Candidate    `json:"candidates,omitempty"` // query: what the stage ranked, best first
+	Candidates []Candidate    `json:"candidates,omitempty"` // query: the best of what the stage ranked, at most 50
 	Moves      *Moves         `json:"rank_changes,omitempty"`
 	Detail     map[string]any `json:"details,omitempty"`
 	Error      string         `json:"error,omitempty"`

@@ -91,7 +91,7 @@ func newRoot(a *app) *cobra.Command {
 		Short:   "Find passages in your own files, by meaning and by words",
 		Long: `rag reads text, Markdown, HTML, PDF and Word files into a data folder and finds passages in them, by meaning and by
 words at once. It needs no service, no key and no download.`,
-		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"who signs off a trip abroad?\" --top-k 3"),
+		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},

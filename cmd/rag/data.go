@@ -69,6 +69,9 @@ func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error,
 	nothing := fmt.Errorf("nothing has been ingested into %s yet: run `rag ingest FOLDER` first, or `rag search --path FOLDER \"question\"`: %w",
 		visible(a.dataDir()), rag.ErrNotFound)
 	if _, err := os.Stat(a.dataDir()); errors.Is(err, fs.ErrNotExist) {
+		if _, err := a.settings(); err != nil {
+			return err
+		}
 		return nothing
 	}
 	return a.withData(func(eng *rag.Engine) error {

@@ -91,8 +91,12 @@ func parseInstant(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return t, nil
+	t, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t, err = time.Parse(time.RFC3339, text)
 	}
-	return time.Parse(time.RFC3339, text)
+	if err == nil && t.IsZero() {
+		err = errors.New("the first day of year 1 stands for no day")
+	}
+	return t, err
 }

@@ -15,7 +15,7 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Compare the indexes with the catalog, and repair them",
 		Long: `verify looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The
-exit code is 1 if there are any; with --repair they are put right.`,
+exit code is 1 if there are any, or if a run was cut short; with --repair all is put right.`,
 		Example: examples("rag verify", "rag verify --repair"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

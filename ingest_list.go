@@ -1,0 +1,161 @@
+package rag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxURI is the longest URI in bytes that stores must keep; bbolt takes keys of up to 32 KiB.
+const maxURI = 16 << 10
+
+// listedScope is a part of the URI space that a set of sources is complete for, but for what could not be listed.
+type listedScope struct {
+	prefix     string
+	unreadable []string
+}
+
+// list walks the sources once, so that a rename can be told from a new file.
+func (r *ingestRun) list(ctx context.Context) error {
+	var scopes []listedScope
+	for _, set := range r.req.Sources {
+		sc := listedScope{prefix: set.Scope}
+		for src, err := range set.All {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if src.URI == "" {
+				return fmt.Errorf("ingest: a source without a URI: %w", ErrInvalid)
+			}
+			if r.known[src.URI] || r.ownData(set, src.URI) {
+				continue
+			}
+			r.known[src.URI] = true
+			if err == nil && len(src.URI) > maxURI {
+				err = fmt.Errorf("its URI has %d bytes, the most is %d: %w", len(src.URI), maxURI, ErrInvalid)
+			}
+			switch {
+			case errors.Is(err, ErrSkipped):
+				r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, StageLoad, strings.TrimSuffix(err.Error(), ": "+ErrSkipped.Error())})
+			case err != nil:
+				sc.unreadable = append(sc.unreadable, src.URI)
+				r.fail(StageLoad, src.URI, err)
+			default:
+				r.sources = append(r.sources, src)
+			}
+		}
+		if sc.prefix != "" {
+			scopes = append(scopes, sc)
+		}
+	}
+	if !r.exists || len(scopes) == 0 {
+		return nil
+	}
+	return r.findGone(ctx, scopes)
+}
+
+// ownData reports whether the URI lies in the engine's data folder and that lies in the set's folder: its files are no
+// documents.
+func (r *ingestRun) ownData(set Sources, uri string) bool {
+	abs, err := filepath.Abs(r.dir)
+	if r.dir == "" || err != nil {
+		return false
+	}
+	data := FileURI(abs)
+	return set.Scope != "" && under(data, set.Scope) && under(uri, data)
+}
+
+// goneSource is a source that is no longer there, with the documents it gave.
+type goneSource struct {
+	first   Entry   // zero if only further documents are left
+	further []Entry // of a source that gave several
+}
+
+// findGone collects the sources under the scopes that were not listed.
+func (r *ingestRun) findGone(ctx context.Context, scopes []listedScope) error {
+	bySource := map[string]*goneSource{}
+	var order []string
+	for entry, err := range r.catalog.Entries(ctx, r.name) {
+		if err != nil {
+			return err
+		}
+		source := sourceURI(entry.URI)
+		if r.known[entry.URI] || r.known[source] || !inScopes(entry.URI, scopes) {
+			continue
+		}
+		g := bySource[source]
+		if g == nil {
+			g = &goneSource{}
+			bySource[source] = g
+			order = append(order, source)
+		}
+		if entry.URI == source {
+			g.first = entry
+		} else {
+			g.further = append(g.further, entry)
+		}
+	}
+	for _, source := range order {
+		g := bySource[source]
+		r.gone[g.first.Digest] = append(r.gone[g.first.Digest], g)
+	}
+	return nil
+}
+
+// inScopes reports whether a set was complete for the URI. What lies under a folder that could not be listed is not
+// known to be gone.
+func inScopes(uri string, scopes []listedScope) bool {
+	return slices.ContainsFunc(scopes, func(sc listedScope) bool {
+		return under(uri, sc.prefix) && !anyUnder(uri, sc.unreadable)
+	})
+}
+
+// claimGone takes one source of this content out of those that are gone.
+func (r *ingestRun) claimGone(digest [32]byte) *goneSource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.gone[digest]
+	if len(list) == 0 || list[0].first.URI == "" {
+		return nil
+	}
+	r.gone[digest] = list[1:]
+	return list[0]
+}
+
+// goneEntries returns the documents of sources that are gone and that nobody claimed, by URI.
+func (r *ingestRun) goneEntries() []Entry {
+	var left []Entry
+	for _, list := range r.gone {
+		for _, g := range list {
+			if g.first.URI != "" {
+				left = append(left, g.first)
+			}
+			left = append(left, g.further...)
+		}
+	}
+	slices.SortFunc(left, func(a, b Entry) int { return cmp.Compare(a.URI, b.URI) })
+	return left
+}
+
+// sourceURI undoes furtherURI: the URI of the source that gave a document.
+func sourceURI(docURI string) string {
+	i := strings.LastIndexByte(docURI, '#')
+	if i < 0 || i+1 == len(docURI) || strings.Trim(docURI[i+1:], "0123456789") != "" {
+		return docURI
+	}
+	return docURI[:i]
+}
+
+// under reports whether the URI is the prefix or lies below it.
+func under(uri, prefix string) bool {
+	p := strings.TrimSuffix(prefix, "/")
+	return uri == p || strings.HasPrefix(uri, p+"/")
+}
+
+func anyUnder(uri string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return under(uri, p) })
+}
