@@ -3,6 +3,7 @@ package encoder
 import (
 	"context"
 	"math"
+	"runtime"
 )
 
 // scratch holds the activations of one sequence. It grows to the longest one it met and is used by one goroutine at
@@ -17,34 +18,64 @@ type scratch struct {
 	values   matrix    // of one head: outputs are its dimensions, inputs tokens
 }
 
-// forward returns the unit vector of a sequence of 1 to Positions ids.
+// forward sets x to what the last layer makes of a sequence of 1 to Positions tokens.
 //
 // Rows are rounded up to whole tiles. The rows in excess begin as zeros and go through everything like the others;
-// no token attends to them and the pooling leaves them out.
-func (m *Model) forward(ctx context.Context, s *scratch, ids []int32) ([]float32, error) {
-	rows := wholeTiles(len(ids))
-	m.embed(s, ids, rows)
+// no token attends to them and no result is made of them.
+func (m *Model) forward(ctx context.Context, s *scratch, p Pair) error {
+	rows := wholeTiles(len(p.IDs))
+	m.embed(s, p, rows)
 	for i := range m.layers {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		m.block(s, &m.layers[i], len(ids), rows)
+		m.block(s, &m.layers[i], len(p.IDs), rows)
 	}
-	return unit(s.x[:len(ids)*m.config.Hidden], m.config.Hidden), nil
+	return nil
 }
 
-// embed sets x to the normalized sums of word and position vectors.
-func (m *Model) embed(s *scratch, ids []int32, rows int) {
+// vector returns the vector of a sequence: the mean of its tokens' vectors, or the first of them.
+func (m *Model) vector(ctx context.Context, s *scratch, ids []int32) ([]float32, error) {
+	if err := m.forward(ctx, s, Pair{IDs: ids}); err != nil {
+		return nil, err
+	}
+	tokens := len(ids)
+	if m.config.Pooling == PoolingCLS {
+		tokens = 1
+	}
+	v := mean(s.x[:tokens*m.config.Hidden], m.config.Hidden)
+	if !m.config.Raw {
+		toUnit(v)
+	}
+	return v, nil
+}
+
+// score returns the logit of a pair.
+func (m *Model) score(ctx context.Context, s *scratch, p Pair) (float32, error) {
+	if err := m.forward(ctx, s, p); err != nil {
+		return 0, err
+	}
+	return m.head.score(s.x[:m.config.Hidden]), nil
+}
+
+// embed sets x to the normalized sums of word, position and type vectors.
+func (m *Model) embed(s *scratch, p Pair, rows int) {
 	hidden := m.config.Hidden
 	s.x = resize(s.x, rows*hidden)
-	for i, id := range ids {
+	for i, id := range p.IDs {
 		row := s.x[i*hidden : (i+1)*hidden]
 		m.words.row(int(id), row)
-		for j, p := range m.positions[i*hidden : (i+1)*hidden] {
-			row[j] += p
+		segment := 0
+		if p.Types != nil {
+			segment = int(p.Types[i])
+		}
+		kind := m.types[segment*hidden : (segment+1)*hidden]
+		for j, v := range m.positions[i*hidden : (i+1)*hidden] {
+			row[j] += v + kind[j]
 		}
 	}
-	clear(s.x[len(ids)*hidden:])
+	runtime.KeepAlive(m.file)
+	clear(s.x[len(p.IDs)*hidden:])
 	m.norm.apply(s.x)
 }
 

@@ -116,7 +116,7 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 		w[tensor.Name] = tensor
 	}
 	for _, k := range []kernels{portable(), fastest()} {
-		r := NewRunner(tinyModel(t, nothing, k), 2)
+		r := NewRunner(tinyModel(t, exact, k), 2)
 		for n := 1; n <= tinyConfig.Positions; n++ {
 			ids := sequence(n, n)
 			got, err := r.Embed(t.Context(), [][]int32{ids})
@@ -131,7 +131,7 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 }
 
 func TestKernelsAgree(t *testing.T) {
-	a, b := tinyModel(t, isMatrix, portable()), tinyModel(t, isMatrix, fastest())
+	a, b := tinyModel(t, int8s, portable()), tinyModel(t, int8s, fastest())
 	for n := 1; n <= tinyConfig.Positions; n++ {
 		kernelsAgree(t, a, b, sequence(n, 3*n))
 	}
@@ -166,7 +166,7 @@ func kernelsAgree(t *testing.T, a, b *Model, ids []int32) {
 }
 
 func TestVectorsDoNotDependOnTheBatchOrWhatRanBefore(t *testing.T) {
-	m := tinyModel(t, isMatrix, fastest())
+	m := tinyModel(t, int8s, fastest())
 	var batch [][]int32
 	for n := 1; n <= tinyConfig.Positions; n += 3 {
 		batch = append(batch, sequence(n, n))

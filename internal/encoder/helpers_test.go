@@ -50,24 +50,39 @@ func tinyTensors(c Config) []Tensor {
 	return all
 }
 
-func isMatrix(name string) bool {
-	return strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm")
+// exact leaves all tensors as they are.
+func exact(string) Form { return Float32 }
+
+// int8s rounds the matrices.
+func int8s(name string) Form { return matricesAs(Int8, name) }
+
+// int4s rounds the matrices more, but for the one whose rows are not whole blocks.
+func int4s(name string) Form {
+	if strings.HasSuffix(name, ".output.dense.weight") && !strings.Contains(name, "attention") {
+		return matricesAs(Int8, name)
+	}
+	return matricesAs(Int4, name)
 }
 
-func nothing(string) bool { return false }
+func matricesAs(form Form, name string) Form {
+	if strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm") {
+		return form
+	}
+	return Float32
+}
 
-func tinyFile(t testing.TB, quantised func(string) bool) []byte {
+func tinyFile(t testing.TB, form func(string) Form) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := Write(&file, tinyConfig, tinyTensors(tinyConfig), quantised); err != nil {
+	if err := Write(&file, tinyConfig, tinyTensors(tinyConfig), form); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
 }
 
-func tinyModel(t testing.TB, quantised func(string) bool, k kernels) *Model {
+func tinyModel(t testing.TB, form func(string) Form, k kernels) *Model {
 	t.Helper()
-	m, err := load(tinyFile(t, quantised), k)
+	m, err := load(tinyFile(t, form), k)
 	if err != nil {
 		t.Fatal(err)
 	}

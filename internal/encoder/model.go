@@ -1,10 +1,10 @@
-// Package encoder computes sentence vectors with encoder models of the BERT family, in Go alone.
+// Package encoder computes with encoder models of the BERT family, in Go alone: vectors of texts, and scores of pairs.
 //
-//	model, err := encoder.Load(file)
+//	model, err := encoder.LoadDir(dir, encoder.Options{})
 //	vectors, err := encoder.NewRunner(model, 2).Embed(ctx, [][]int32{ids})
 //
-// Weights are quantised, activations are not: a vector depends on its own tokens only, never on the batch, and on one
-// kind of processor it is the same to the bit.
+// A vector or score depends on its own tokens only, never on the batch, and on one kind of processor it is the same to
+// the bit.
 package encoder
 
 import (
@@ -16,10 +16,13 @@ import (
 type Model struct {
 	config    Config
 	kernels   kernels
-	words     *table    // stays quantised: a row is unpacked when its token is met
-	positions []float32 // [Positions][Hidden], with the vector of the first segment type added
-	norm      norm      // of the sum of both
+	file      *mapping  // that words read from; nil if they read from memory of the caller
+	words     *table    // stays as it is in the file: a row is unpacked when its token is met
+	positions []float32 // [Positions][Hidden]
+	types     []float32 // [Types][Hidden]
+	norm      norm      // of the sum of the three
 	layers    []layer
+	head      *head // of a cross-encoder
 }
 
 // layer is one block: attention, then the feed-forward net, each added to its input and normalized.
@@ -38,7 +41,7 @@ type linear struct {
 	bias []float32
 }
 
-// Load reads a weights file (see Write) and unpacks it for the kernels of this processor. The model reads from file
+// Load reads a weights file (see [Write]) and unpacks it for the kernels of this processor. The model reads from file
 // as long as it lives. Errors wrap [ErrFormat].
 func Load(file []byte) (*Model, error) { return load(file, fastest()) }
 
@@ -47,7 +50,11 @@ func load(file []byte, k kernels) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
-	m := &Model{config: w.config, kernels: k}
+	return newModel(w, k)
+}
+
+func newModel(w *weights, k kernels) (*Model, error) {
+	m := &Model{config: w.config, kernels: k, file: w.file}
 	if err := m.loadEmbeddings(w); err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
@@ -57,6 +64,15 @@ func load(file []byte, k kernels) (*Model, error) {
 			return nil, fmt.Errorf("read weights: %w", err)
 		}
 		m.layers = append(m.layers, l)
+		if w.file != nil {
+			w.file.forget() // it is packed now, and would be kept twice
+		}
+	}
+	if m.config.Logits > 0 {
+		var err error
+		if m.head, err = loadHead(w); err != nil {
+			return nil, fmt.Errorf("read weights: %w", err)
+		}
 	}
 	return m, nil
 }
@@ -72,23 +88,13 @@ func (m *Model) loadEmbeddings(w *weights) (err error) {
 	if m.words, err = w.table("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden); err != nil {
 		return err
 	}
-	positions, err := w.table("embeddings.position_embeddings.weight", c.Positions, c.Hidden)
+	positions, err := w.rows("embeddings.position_embeddings.weight", c.FirstPosition+c.Positions, c.Hidden)
 	if err != nil {
 		return err
 	}
-	types, err := w.table("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
-	if err != nil {
+	m.positions = positions[c.FirstPosition*c.Hidden:]
+	if m.types, err = w.rows("embeddings.token_type_embeddings.weight", c.Types, c.Hidden); err != nil {
 		return err
-	}
-	first := make([]float32, c.Hidden)
-	types.row(0, first)
-	m.positions = make([]float32, c.Positions*c.Hidden)
-	for i := range c.Positions {
-		row := m.positions[i*c.Hidden : (i+1)*c.Hidden]
-		positions.row(i, row)
-		for j, v := range first {
-			row[j] += v
-		}
 	}
 	m.norm, err = loadNorm(w, "embeddings.LayerNorm")
 	return err

@@ -12,7 +12,7 @@ import (
 )
 
 func TestEmbedRefusesBadSequences(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
 	for name, ids := range map[string][]int32{
 		"empty":         {},
 		"too long":      sequence(tinyConfig.Positions+1, 0),
@@ -27,14 +27,14 @@ func TestEmbedRefusesBadSequences(t *testing.T) {
 }
 
 func TestEmbedNothing(t *testing.T) {
-	got, err := NewRunner(tinyModel(t, isMatrix, fastest()), 2).Embed(t.Context(), nil)
+	got, err := NewRunner(tinyModel(t, int8s, fastest()), 2).Embed(t.Context(), nil)
 	if err != nil || len(got) != 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
 func TestEmbedCancelled(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Embed(ctx, [][]int32{{1}, {2}}); !errors.Is(err, context.Canceled) {
@@ -47,7 +47,7 @@ func TestEmbedCancelled(t *testing.T) {
 
 // TestEmbedWaitsForAThread takes the only thread away: a call waits for it until its context ends.
 func TestEmbedWaitsForAThread(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
 	taken := <-r.free
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -63,7 +63,7 @@ func TestEmbedWaitsForAThread(t *testing.T) {
 }
 
 func TestConcurrentCallsGiveTheSameVectors(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
 	batch := [][]int32{sequence(3, 1), sequence(20, 2), sequence(11, 3)}
 	want, err := r.Embed(t.Context(), batch)
 	if err != nil {

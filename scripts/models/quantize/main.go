@@ -8,7 +8,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -34,7 +33,7 @@ func main() {
 }
 
 func run(from, to string) error {
-	config, err := readConfig(filepath.Join(from, "config.json"))
+	config, err := encoder.ReadConfig(from, encoder.Options{})
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func run(from, to string) error {
 		}
 	}
 	var weights bytes.Buffer
-	if err := encoder.Write(&weights, config, kept, quantised); err != nil {
+	if err := encoder.Write(&weights, config, kept, form); err != nil {
 		return err
 	}
 	if _, err := encoder.Load(weights.Bytes()); err != nil {
@@ -69,40 +68,14 @@ func run(from, to string) error {
 	return os.WriteFile(filepath.Join(to, "vocab.txt"), []byte(strings.Join(vocabulary, "\n")+"\n"), 0o644)
 }
 
-// quantised names the matrices of the layers and the table of words. The table of positions is small, stands in every
+// form rounds the matrices of the layers and the table of words. The table of positions is small, stands in every
 // token's sum, and in int8 would cost as much precision as the layers' attention: it stays as it is.
-func quantised(name string) bool {
+func form(name string) encoder.Form {
 	layer := strings.HasPrefix(name, "encoder.layer.") && strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm")
-	return layer || name == "embeddings.word_embeddings.weight"
-}
-
-func readConfig(name string) (encoder.Config, error) {
-	var c struct {
-		Type      string  `json:"model_type"`
-		Act       string  `json:"hidden_act"`
-		Layers    int     `json:"num_hidden_layers"`
-		Hidden    int     `json:"hidden_size"`
-		Heads     int     `json:"num_attention_heads"`
-		Inner     int     `json:"intermediate_size"`
-		Vocab     int     `json:"vocab_size"`
-		Positions int     `json:"max_position_embeddings"`
-		Types     int     `json:"type_vocab_size"`
-		Epsilon   float64 `json:"layer_norm_eps"`
+	if layer || name == "embeddings.word_embeddings.weight" {
+		return encoder.Int8
 	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		return encoder.Config{}, err
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return encoder.Config{}, fmt.Errorf("%s: %w", name, err)
-	}
-	if c.Act != "gelu" {
-		return encoder.Config{}, fmt.Errorf("%s: activation %q: only gelu is known", name, c.Act)
-	}
-	return encoder.Config{
-		Architecture: c.Type, Layers: c.Layers, Hidden: c.Hidden, Heads: c.Heads, FeedForward: c.Inner,
-		Vocabulary: c.Vocab, Positions: c.Positions, Types: c.Types, Epsilon: c.Epsilon, Pooling: encoder.PoolingMean,
-	}, nil
+	return encoder.Float32
 }
 
 func readVocabulary(name string) ([]string, error) {
