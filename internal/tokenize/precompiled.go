@@ -108,7 +108,7 @@ func (n precompiled) replace(out *normalized, text string, at int) {
 			out.addString(part, from)
 			continue
 		}
-		if size < clusterBytes {
+		if len(part) < clusterBytes {
 			if with, ok := n.charsmap.find(part); ok {
 				out.addString(with, from)
 				continue
