@@ -16,6 +16,7 @@ type scratch struct {
 	scores   []float32 // [rows][columns]: attention of one head
 	keys     matrix    // of one head: outputs are tokens, inputs its dimensions
 	values   matrix    // of one head: outputs are its dimensions, inputs tokens
+	rounded  rounded   // input of the linear layer at work
 }
 
 // forward sets x to what the last layer makes of a sequence of 1 to Positions tokens.
@@ -82,20 +83,20 @@ func (m *Model) embed(s *scratch, p Pair, rows int) {
 // block is one layer. Products are added to what stands in their place already: the bias, and where the layer adds
 // its input, that input.
 func (m *Model) block(s *scratch, l *layer, tokens, rows int) {
-	k, hidden, wide := &m.kernels, m.config.Hidden, m.config.FeedForward
+	k := &m.kernels
 
 	s.qkv = repeat(s.qkv, l.attend.bias, rows)
-	l.attend.mulAdd(k, s.x, hidden, s.qkv, 3*hidden, rows)
+	l.attend.apply(k, s, s.x, s.qkv, rows)
 	m.attend(s, tokens, rows)
 	addToRows(s.x, l.attendOut.bias)
-	l.attendOut.mulAdd(k, s.attended, hidden, s.x, hidden, rows)
+	l.attendOut.apply(k, s, s.attended, s.x, rows)
 	l.attendNorm.apply(s.x)
 
 	s.wide = repeat(s.wide, l.widen.bias, rows)
-	l.widen.mulAdd(k, s.x, hidden, s.wide, wide, rows)
+	l.widen.apply(k, s, s.x, s.wide, rows)
 	k.gelu(s.wide)
 	addToRows(s.x, l.narrow.bias)
-	l.narrow.mulAdd(k, s.wide, wide, s.x, hidden, rows)
+	l.narrow.apply(k, s, s.wide, s.x, rows)
 	l.norm.apply(s.x)
 }
 
@@ -144,9 +145,9 @@ func hide(scores []float32) {
 }
 
 // resize returns a slice of n values, what they are does not matter, in the memory of x where it is enough.
-func resize(x []float32, n int) []float32 {
+func resize[T float32 | int16](x []T, n int) []T {
 	if cap(x) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return x[:n]
 }

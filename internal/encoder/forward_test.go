@@ -115,7 +115,7 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 	for _, tensor := range tinyTensors(tinyConfig) {
 		w[tensor.Name] = tensor
 	}
-	for _, k := range []kernels{portable(), fastest()} {
+	for _, k := range available() {
 		r := NewRunner(tinyModel(t, exact, k), 2)
 		for n := 1; n <= tinyConfig.Positions; n++ {
 			ids := sequence(n, n)

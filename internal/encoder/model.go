@@ -35,12 +35,6 @@ type layer struct {
 	norm       norm
 }
 
-// linear is y = W·x + bias.
-type linear struct {
-	matrix
-	bias []float32
-}
-
 // Load reads a weights file (see [Write]) and unpacks it for the kernels of this processor. The model reads from file
 // as long as it lives. Errors wrap [ErrFormat].
 func Load(file []byte) (*Model, error) { return load(file, fastest()) }
@@ -59,7 +53,7 @@ func newModel(w *weights, k kernels) (*Model, error) {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
 	for i := range m.config.Layers {
-		l, err := loadLayer(w, fmt.Sprintf("encoder.layer.%d.", i))
+		l, err := loadLayer(w, &m.kernels, fmt.Sprintf("encoder.layer.%d.", i))
 		if err != nil {
 			return nil, fmt.Errorf("read weights: %w", err)
 		}
@@ -80,7 +74,7 @@ func newModel(w *weights, k kernels) (*Model, error) {
 // Config returns the model's shape.
 func (m *Model) Config() Config { return m.config }
 
-// Kernel names the inner loops in use: "avx2" or "go".
+// Kernel names the inner loops in use: "avx512-vnni", "avx512", "avx2", "neon" or "go".
 func (m *Model) Kernel() string { return m.kernels.name }
 
 func (m *Model) loadEmbeddings(w *weights) (err error) {
@@ -100,17 +94,15 @@ func (m *Model) loadEmbeddings(w *weights) (err error) {
 	return err
 }
 
-func loadLayer(w *weights, prefix string) (l layer, err error) {
+func loadLayer(w *weights, k *kernels, prefix string) (l layer, err error) {
 	c := w.config
-	l.attend.matrix = newMatrix(3*c.Hidden, c.Hidden)
-	for i, part := range []string{"query", "key", "value"} {
-		scale := float32(1)
-		if part == "query" { // the attention divides q·k by √(Hidden/Heads)
-			scale = float32(1 / math.Sqrt(float64(c.Hidden/c.Heads)))
-		}
-		if err := l.attend.load(w, prefix+"attention.self."+part, i*c.Hidden, c.Hidden, scale); err != nil {
-			return l, err
-		}
+	attention := []part{
+		{name: prefix + "attention.self.query", scale: 1 / math.Sqrt(float64(c.Hidden/c.Heads))}, // softmax(q·k/√size)
+		{name: prefix + "attention.self.key", scale: 1},
+		{name: prefix + "attention.self.value", scale: 1},
+	}
+	if l.attend, err = loadLinear(w, k, c.Hidden, c.Hidden, attention...); err != nil {
+		return l, err
 	}
 	for _, x := range []struct {
 		to              *linear
@@ -121,8 +113,7 @@ func loadLayer(w *weights, prefix string) (l layer, err error) {
 		{&l.widen, "intermediate.dense", c.FeedForward, c.Hidden},
 		{&l.narrow, "output.dense", c.Hidden, c.FeedForward},
 	} {
-		x.to.matrix = newMatrix(x.outputs, x.inputs)
-		if err := x.to.load(w, prefix+x.name, 0, x.outputs, 1); err != nil {
+		if *x.to, err = loadLinear(w, k, x.outputs, x.inputs, part{name: prefix + x.name, scale: 1}); err != nil {
 			return l, err
 		}
 	}
@@ -131,30 +122,6 @@ func loadLayer(w *weights, prefix string) (l layer, err error) {
 	}
 	l.norm, err = loadNorm(w, prefix+"output.LayerNorm")
 	return l, err
-}
-
-// load fills outputs of the layer, from the first one on, with a weight and its bias, both scaled.
-func (l *linear) load(w *weights, name string, first, outputs int, scale float32) error {
-	weight, err := w.table(name+".weight", outputs, l.inputs)
-	if err != nil {
-		return err
-	}
-	bias, err := w.vector(name+".bias", outputs)
-	if err != nil {
-		return err
-	}
-	row := make([]float32, l.inputs)
-	for i := range outputs {
-		weight.row(i, row)
-		if scale != 1 {
-			for j := range row {
-				row[j] *= scale
-			}
-		}
-		l.setRow(first+i, row)
-		l.bias = append(l.bias, bias[i]*scale)
-	}
-	return nil
 }
 
 func loadNorm(w *weights, name string) (n norm, err error) {
