@@ -48,11 +48,11 @@ func (r *Runner) Embed(ctx context.Context, sequences [][]int32) ([][]float32, e
 		}
 	}
 	vectors := make([][]float32, len(sequences))
-	length := func(i int) int { return len(sequences[i]) }
-	err := r.each(ctx, len(sequences), length, func(s *scratch, i int) (err error) {
-		vectors[i], err = r.model.vector(ctx, s, sequences[i])
-		return err
-	})
+	pairs := make([]Pair, len(sequences))
+	for i, ids := range sequences {
+		pairs[i].IDs = ids
+	}
+	err := r.each(ctx, pairs, func(s *scratch, place, i int) { vectors[i] = r.model.vector(s, place) })
 	if err != nil {
 		return nil, err
 	}
@@ -72,32 +72,24 @@ func (r *Runner) Score(ctx context.Context, pairs []Pair) ([]float32, error) {
 		}
 	}
 	logits := make([]float32, len(pairs))
-	length := func(i int) int { return len(pairs[i].IDs) }
-	err := r.each(ctx, len(pairs), length, func(s *scratch, i int) (err error) {
-		logits[i], err = r.model.score(ctx, s, pairs[i])
-		return err
-	})
+	err := r.each(ctx, pairs, func(s *scratch, place, i int) { logits[i] = r.model.score(s, place) })
 	if err != nil {
 		return nil, err
 	}
 	return logits, nil
 }
 
-// each calls do for the indices below n, the longest first: the last ones are short, so that the threads end together.
-// It returns the error of ctx, the only one that do can return.
-func (r *Runner) each(ctx context.Context, n int, length func(int) int, do func(*scratch, int) error) error {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return length(b) - length(a) })
+// each computes the pairs in packs, on all threads, and calls take for each pair: with the scratch that holds it, its
+// place in the pack, and its index. It returns the error of ctx, if that ended.
+func (r *Runner) each(ctx context.Context, pairs []Pair, take func(s *scratch, place, i int)) error {
+	packs := r.packs(pairs)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(cap(r.free), n) {
+	for range min(cap(r.free), len(packs)) {
 		wg.Go(func() {
 			for {
-				i := int(next.Add(1)) - 1
-				if i >= n || r.one(ctx, order[i], do) != nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(packs) || r.one(ctx, pairs, packs[n], take) != nil {
 					return
 				}
 			}
@@ -107,14 +99,51 @@ func (r *Runner) each(ctx context.Context, n int, length func(int) int, do func(
 	return ctx.Err()
 }
 
-// one waits for a free thread and calls do on it.
-func (r *Runner) one(ctx context.Context, i int, do func(*scratch, int) error) error {
+// packTokens is how many tokens a pack is filled up to: enough for the weights to be read from the processor's outer
+// caches once for many rows, few enough for the rows to stay in the inner ones. A longer sequence is a pack alone.
+const packTokens = 128
+
+// packs shares the pairs out, the longest first: the last packs are short, so that the threads end together.
+func (r *Runner) packs(pairs []Pair) [][]int {
+	order := make([]int, len(pairs))
+	total := 0
+	for i := range order {
+		order[i] = i
+		total += len(pairs[i].IDs)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(pairs[b].IDs) - len(pairs[a].IDs) })
+	full := min(packTokens, (total+cap(r.free)-1)/cap(r.free)) // few tokens: something for each thread
+	var packs [][]int
+	held := 0
+	for _, i := range order {
+		n := len(pairs[i].IDs)
+		if len(packs) == 0 || held+n > full {
+			packs, held = append(packs, nil), 0
+		}
+		packs[len(packs)-1] = append(packs[len(packs)-1], i)
+		held += n
+	}
+	return packs
+}
+
+// one waits for a free thread and computes a pack on it.
+func (r *Runner) one(ctx context.Context, pairs []Pair, pack []int, take func(s *scratch, place, i int)) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case s := <-r.free:
 		defer func() { r.free <- s }()
-		return do(s, i)
+		packed := make([]Pair, len(pack))
+		for place, i := range pack {
+			packed[place] = pairs[i]
+		}
+		if err := r.model.forward(ctx, s, packed); err != nil {
+			return err
+		}
+		for place, i := range pack {
+			take(s, place, i)
+		}
+		return nil
 	}
 }
 
