@@ -3,12 +3,25 @@ package modelhub
 // Builtin is the name of the model that is part of the program.
 const Builtin = "builtin"
 
+// Texts of checks: two tokens; a sentence; several scripts, and words that are in no vocabulary.
+const (
+	checkWords    = "hello world"
+	checkSentence = "Payment is due within thirty days of delivery."
+	checkScripts  = "Où se trouve la clé de la salle n° 12 ? Überall 合同 is unknown here, and 3.14159 is not."
+)
+
 // presets holds the known models. Revisions, sizes and digests are those of the repositories; TestPresets checks the
 // table's form, and the tests of the providers what it says of the models at hand.
 var presets = []Card{
 	{
 		Name: Builtin, Title: "all-MiniLM-L6-v2-int8", Task: TaskEmbed, License: "Apache-2.0",
 		Pooling: PoolingMean, MaxTokens: 256, Dims: 384, Languages: []string{"en"},
+		// Of scripts/models/reference.py, the matrices and the word table rounded as the quantiser does.
+		Checks: []Check{
+			{Text: checkWords, Want: []float64{-0.034973, 0.030164, 0.012870, 0.025239, -0.037555, -0.159140, 0.069257, -0.010952, -0.044358, 0.017731, 0.070335, 0.055168}},
+			{Text: checkSentence, Want: []float64{0.016780, 0.027063, 0.040329, -0.043682, -0.028304, -0.039009, -0.046769, -0.040984, -0.013357, 0.100523, 0.080035, -0.072551}},
+			{Text: checkScripts, Want: []float64{-0.014735, -0.024481, -0.026959, -0.047583, -0.112914, 0.031584, -0.042067, 0.023199, -0.012058, -0.067914, 0.107194, -0.016807}},
+		},
 	},
 	{
 		Name: "all-minilm-l6", Title: "all-MiniLM-L6-v2", Task: TaskEmbed, License: "Apache-2.0",
@@ -19,6 +32,12 @@ var presets = []Card{
 			{WeightsFile, 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
 		},
 		Pooling: PoolingMean, MaxTokens: 256, Dims: 384, Languages: []string{"en"},
+		// Of scripts/models/reference.py.
+		Checks: []Check{
+			{Text: checkWords, Want: []float64{-0.034477, 0.031023, 0.006735, 0.026109, -0.039362, -0.160302, 0.066924, -0.006441, -0.047451, 0.014759, 0.070875, 0.055528}},
+			{Text: checkSentence, Want: []float64{0.018489, 0.029207, 0.039581, -0.043569, -0.027848, -0.041091, -0.049120, -0.041214, -0.013422, 0.098422, 0.081744, -0.071757}},
+			{Text: checkScripts, Want: []float64{-0.015063, -0.022644, -0.030268, -0.046610, -0.111135, 0.029810, -0.046510, 0.022372, -0.010318, -0.069125, 0.107312, -0.015611}},
+		},
 	},
 	{
 		Name: "bge-small-en", Title: "bge-small-en-v1.5", Task: TaskEmbed, License: "MIT",
@@ -31,7 +50,7 @@ var presets = []Card{
 		QuestionPrefix: "Represent this sentence for searching relevant passages: ",
 		Pooling:        PoolingCLS, MaxTokens: 512, Dims: 384, Languages: []string{"en"},
 		// Of fastembed's tests.
-		Checks: []Check{{Text: "hello world", Want: []float64{0.01522374, -0.02271799, 0.00860278, -0.07424029, 0.00386434}}},
+		Checks: []Check{{Text: checkWords, Want: []float64{0.01522374, -0.02271799, 0.00860278, -0.07424029, 0.00386434}}},
 	},
 	{
 		// No digests of this repository were at hand: the first pull records them.
