@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,11 +48,15 @@ type Engine struct {
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
+	tokens       TokenCounter      // of the embedder, or an estimate
 	reranker     Reranker          // nil: off
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
 	closers []io.Closer
+
+	scores    scoreCache   // of the reranker
+	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
 
 	mu      sync.Mutex
 	writers map[string]*sync.Mutex // by collection; held by whoever writes
@@ -85,15 +90,16 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 func (e *Engine) build(s *settings) error {
 	env := Env{Dir: e.dir, Logger: e.log, Now: e.now}
 	c, p := &s.config, s.providers
+	e.tokens = wordEstimate{}
 	var err error
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
 		}
-		env.Embedder, env.Tokens = e.embedder, wordEstimate{}
 		if t, ok := e.embedder.(TokenCounter); ok {
-			env.Tokens = t
+			e.tokens = t
 		}
+		env.Embedder, env.Tokens = e.embedder, e.tokens
 	}
 	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
 		return err
@@ -284,6 +290,9 @@ func (c *Config) fillDefaults() {
 	if r.SparseWeight == 0 {
 		r.SparseWeight = d.Retrieval.SparseWeight
 	}
+	if r.RerankWeight == 0 {
+		r.RerankWeight = d.Retrieval.RerankWeight
+	}
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
@@ -307,6 +316,9 @@ func (c *Config) validate() error {
 	}
 	if r.DenseWeight < 0 || r.SparseWeight < 0 {
 		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)
+	}
+	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
+		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
 	}
 	return nil
 }
