@@ -60,7 +60,7 @@ func New(c Config) (*Embedder, error) {
 	}
 	m, err := open(c)
 	if err != nil {
-		return nil, kind(err)
+		return nil, kinds.Of(err)
 	}
 	return NewOf(m), nil
 }
@@ -94,7 +94,7 @@ func (e *Embedder) Fingerprint() string { return e.model.Fingerprint() }
 
 // Check reads the weights, if no call has yet, and holds the model against its references. A model that strays from
 // them by more than 1e-3 is [rag.ErrInvalid]; so are then all calls of Embed.
-func (e *Embedder) Check(ctx context.Context) error { return kind(e.run.Check(ctx)) }
+func (e *Embedder) Check(ctx context.Context) error { return kinds.Of(e.run.Check(ctx)) }
 
 // Embed returns one unit vector per text, each with the prefix of its role put before it. Of a text of more than
 // MaxTokens tokens the first ones count: CountTokens tells beforehand. When ctx ends, Embed returns its error within
@@ -112,7 +112,7 @@ func (e *Embedder) Embed(ctx context.Context, role rag.EmbedRole, texts []string
 	}
 	vectors, err := e.run.Embed(ctx, texts)
 	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", e.model.Name, kind(err))
+		return nil, fmt.Errorf("model %s: %w", e.model.Name, kinds.Of(err))
 	}
 	return vectors, nil
 }

@@ -1,7 +1,7 @@
 package local
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,7 +32,7 @@ func open(c Config) (*modelrun.Model, error) {
 	if given := c.givenCard(); len(given) > 0 {
 		return nil, fmt.Errorf("%s: the model %q says so itself; these settings are for the path of a folder: %w", strings.Join(given, ", "), c.Model, rag.ErrInvalid)
 	}
-	card, err := preset(c.Model)
+	card, err := modelhub.Preset(modelhub.TaskEmbed, cmp.Or(c.Model, modelhub.Builtin), rag.DidYouMean)
 	if err != nil {
 		return nil, err
 	}
@@ -44,25 +44,6 @@ func open(c Config) (*modelrun.Model, error) {
 		return nil, err
 	}
 	return modelrun.Open(card, dir, c.Threads)
-}
-
-// preset returns the card of an embedding model by its name in settings.
-func preset(name string) (modelhub.Card, error) {
-	if name == "" {
-		name = modelhub.Builtin
-	}
-	known := modelhub.Names(modelhub.TaskEmbed)
-	card, ok := modelhub.Named(name)
-	switch {
-	case !ok:
-		return card, fmt.Errorf("model %q%s (known: %s; or the path of a folder, absolute or beginning with a dot): %w",
-			name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)
-	case card.Unsupported != "":
-		return card, fmt.Errorf("model %s: %s: %w", card.Name, card.Unsupported, rag.ErrUnsupported)
-	case card.Task != modelhub.TaskEmbed:
-		return card, fmt.Errorf("model %s is a reranker: name it under rerank (embedding models: %s): %w", card.Name, strings.Join(known, ", "), rag.ErrInvalid)
-	}
-	return card, nil
 }
 
 // givenCard returns the names of the settings that describe a model and are given.
@@ -104,20 +85,7 @@ func checkCard(c Config) error {
 	return nil
 }
 
-// kinds maps the kinds of errors of models to those of the SDK.
-var kinds = []struct{ from, to error }{
-	{modelhub.ErrNotFound, rag.ErrNotFound},
-	{modelhub.ErrUnsupported, rag.ErrUnsupported},
-	{modelhub.ErrInvalid, rag.ErrInvalid},
-	{modelhub.ErrMismatch, rag.ErrInvalid},
-}
-
-// kind gives an error of a model its kind in the SDK.
-func kind(err error) error {
-	for _, k := range kinds {
-		if errors.Is(err, k.from) && !errors.Is(err, k.to) {
-			return fmt.Errorf("%w: %w", err, k.to)
-		}
-	}
-	return err
+// kinds are what the errors of models are in the SDK.
+var kinds = modelhub.Kinds{
+	NotFound: rag.ErrNotFound, Unsupported: rag.ErrUnsupported, Invalid: rag.ErrInvalid, Unavailable: rag.ErrUnavailable,
 }
