@@ -14,6 +14,7 @@ type Config struct {
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
 	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context
 	Embedder    ProviderConfig             `json:"embedder"`     // text to vector; provider "none": sparse only
+	EmbedCache  ProviderConfig             `json:"embed_cache"`  // keeps vectors across runs; provider "none": nothing is kept
 	VectorStore ProviderConfig             `json:"vector_store"` // dense index
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
@@ -23,7 +24,8 @@ type Config struct {
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
 }
 
-// None as a provider name leaves a slot empty: the embedder (sparse search only), the reranker, the trace sink.
+// None as a provider name leaves a slot empty: the embedder (sparse search only), the
+// embedding cache, the reranker, the trace sink.
 const None = "none"
 
 // ProviderConfig names a provider and carries its settings. In JSON and YAML both stand in one object:
@@ -105,6 +107,7 @@ func DefaultConfig() Config {
 		Splitter:    ProviderConfig{Provider: "recursive"},
 		Transforms:  []ProviderConfig{{Provider: "context"}},
 		Embedder:    ProviderConfig{Provider: "local"},
+		EmbedCache:  ProviderConfig{Provider: "file"},
 		VectorStore: ProviderConfig{Provider: "flat"},
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},

@@ -42,7 +42,8 @@ type IngestReport struct {
 	Warnings   []SourceNote    `json:"warnings"` // what was lost or guessed in the documents read
 	Chunks     ChunkCounts     `json:"chunks"`
 	Embedded   int             `json:"embedded"`         // passages that were embedded
-	Truncated  int             `json:"truncated_inputs"` // of these: longer than the model's window, so their end was not seen
+	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
+	Truncated  int             `json:"truncated_inputs"` // of both: longer than the model's window, so their end was not seen
 	ElapsedMS  int64           `json:"elapsed_ms"`
 	TraceID    string          `json:"trace_id"`
 	DryRun     bool            `json:"dry_run,omitempty"`

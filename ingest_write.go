@@ -217,19 +217,21 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 	for i, c := range chunks {
 		texts[i] = c.IndexText()
 	}
-	vecs, err := r.embedAll(ctx, texts, func(done int) {
-		r.progress(Progress{Stage: StageEmbed, Done: r.report.Embedded + done, Total: r.report.Embedded + len(texts)})
+	before := r.report.Embedded + r.report.Cached
+	got, err := r.embedAll(ctx, texts, r.req.Force, func(done int) {
+		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
 	})
 	if err != nil {
 		return err
 	}
 	long := r.overlong(texts)
 	r.mu.Lock()
-	r.report.Embedded += len(chunks)
+	r.report.Embedded += len(chunks) - got.cached
+	r.report.Cached += got.cached
 	r.report.Truncated += long
 	r.mu.Unlock()
 	for i, c := range chunks {
-		into[c.ID] = vecs[i]
+		into[c.ID] = got.vectors[i]
 	}
 	return nil
 }

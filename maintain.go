@@ -314,12 +314,12 @@ func (e *Engine) reindex(ctx context.Context, name string, ids map[string]bool) 
 		}
 		vectors := map[string][]float32{}
 		if e.embedder != nil {
-			vecs, err := e.embedAll(ctx, texts, nil)
+			got, err := e.embedAll(ctx, texts, false, nil)
 			if err != nil {
 				return &StageError{Stage: StageEmbed, Err: err}
 			}
 			for i := range chunks {
-				vectors[chunks[i].ID] = vecs[i]
+				vectors[chunks[i].ID] = got.vectors[i]
 			}
 		}
 		if err := e.index(ctx, name, ptrs, vectors); err != nil {

@@ -44,7 +44,8 @@ type Engine struct {
 	loaders      *Loaders
 	splitter     Splitter
 	transformers []Transformer
-	embedder     Embedder // nil: sparse only
+	embedder     Embedder   // nil: sparse only
+	cache        EmbedCache // nil: off
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
@@ -88,7 +89,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, Logger: e.log, Now: e.now}
+	env := Env{Dir: e.dir, Logger: e.log, Now: e.now, Chat: s.chat}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
 	var err error
@@ -105,6 +106,9 @@ func (e *Engine) build(s *settings) error {
 		return err
 	}
 	if e.embedder != nil {
+		if err = e.buildCache(s, env); err != nil {
+			return err
+		}
 		if e.vectors, err = provide(e, "vector_store", StageDense, s.vectors, c.VectorStore, &p.VectorStores, env); err != nil {
 			return err
 		}
@@ -145,6 +149,16 @@ func (e *Engine) build(s *settings) error {
 		e.own(l.Loader)
 	}
 	return nil
+}
+
+// buildCache makes the embedding cache. A program that links none goes without: it only saves time.
+func (e *Engine) buildCache(s *settings, env Env) (err error) {
+	c, caches := s.config.EmbedCache, &s.providers.EmbedCaches
+	if s.cache == nil && (c.Provider == None || len(caches.Names()) == 0 && c.Provider == DefaultConfig().EmbedCache.Provider) {
+		return nil
+	}
+	e.cache, err = provide(e, "embed_cache", "embed_cache", s.cache, c, caches, env)
+	return err
 }
 
 // provide returns the provider given as an option, or makes the configured one, and notes its name for traces.
@@ -263,6 +277,7 @@ func (c *Config) fillDefaults() {
 	provider(&c.Catalog, d.Catalog)
 	provider(&c.Splitter, d.Splitter)
 	provider(&c.Embedder, d.Embedder)
+	provider(&c.EmbedCache, d.EmbedCache)
 	provider(&c.VectorStore, d.VectorStore)
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)

@@ -3,12 +3,13 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for text, Markdown, HTML, DOCX and PDF, the splitters, the
-// fusers, the trace sink and the built-in embedding model (about 23 MB of the binary). A program that wants fewer
+// fusers, the trace sink and the embedding cache, the built-in embedding model (about 23 MB of the binary). A program that wants fewer
 // imports the rooms it needs instead.
 package defaults
 
 import (
 	_ "github.com/seed-d8745b77/rag/catalog"
+	_ "github.com/seed-d8745b77/rag/embed"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/loader"
