@@ -13,6 +13,12 @@ var tinyConfig = Config{
 	Vocabulary: 50, Positions: 40, Types: 2, Epsilon: 1e-12, Pooling: PoolingMean,
 }
 
+// headNames are the two layers of a head, as the hubs' models name them.
+var headNames = map[string][2]string{
+	ArchitectureBERT:    {"pooler.dense", "classifier"},
+	ArchitectureRoBERTa: {"classifier.dense", "classifier.out_proj"},
+}
+
 // tinyTensors are random weights of the shape of c, by name.
 func tinyTensors(c Config) []Tensor {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -33,7 +39,7 @@ func tinyTensors(c Config) []Tensor {
 		add(name+".bias", 1, outputs, 0)
 	}
 	add("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden, 0)
-	add("embeddings.position_embeddings.weight", c.Positions, c.Hidden, 0)
+	add("embeddings.position_embeddings.weight", c.FirstPosition+c.Positions, c.Hidden, 0)
 	add("embeddings.token_type_embeddings.weight", c.Types, c.Hidden, 0)
 	layerNorm("embeddings.LayerNorm")
 	for i := range c.Layers {
@@ -46,6 +52,11 @@ func tinyTensors(c Config) []Tensor {
 		dense(p+"intermediate.dense", c.FeedForward, c.Hidden)
 		dense(p+"output.dense", c.Hidden, c.FeedForward)
 		layerNorm(p + "output.LayerNorm")
+	}
+	if c.Logits > 0 {
+		names := headNames[c.Architecture]
+		dense(names[0], c.Hidden, c.Hidden)
+		dense(names[1], 1, c.Hidden)
 	}
 	return all
 }
