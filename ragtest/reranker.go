@@ -61,6 +61,24 @@ func TestReranker(t *testing.T, open func(t *testing.T) rag.Reranker) {
 		}
 		wg.Wait()
 	})
+	t.Run("queries at the same time do not disturb each other", func(t *testing.T) {
+		r := open(t)
+		queries := []string{query, "a duck", "电池", strings.Repeat("a very long query ", 200)}
+		want := make([][]float64, len(queries))
+		for i, q := range queries {
+			want[i] = rerank(t, open(t), q, texts)
+		}
+		var wg sync.WaitGroup
+		for i, q := range queries {
+			wg.Go(func() {
+				got, err := r.Rerank(t.Context(), q, texts)
+				if diff := cmp.Diff(want[i], got); err != nil || diff != "" {
+					t.Errorf("%.20q: error %v, scores (-alone +among others):\n%s", q, err, diff)
+				}
+			})
+		}
+		wg.Wait()
+	})
 	t.Run("the texts stay as they are", func(t *testing.T) {
 		given := append([]string{}, texts...)
 		rerank(t, open(t), query, given)
