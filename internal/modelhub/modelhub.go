@@ -17,7 +17,7 @@ import (
 var (
 	ErrNotFound    = errors.New("model not found")       // no folder holds the model, or no hub has it
 	ErrUnsupported = errors.New("model not supported")   // its shape is known, and cannot be run
-	ErrMismatch    = errors.New("wrong content")         // a file, or what the model computes, is not what was published
+	ErrMismatch    = errors.New("not as published")      // a file, or what the model computes, is not what was published
 	ErrUnavailable = errors.New("hub not available")     // it did not answer: worth another try
 	ErrInvalid     = errors.New("not a usable model")    // a file of the model cannot be what it should be
 	ErrUnknown     = errors.New("no model of this name") // not a preset

@@ -101,12 +101,20 @@ func (m *Model) check(ctx context.Context, runner *encoder.Runner) error {
 		}
 		for i, want := range c.Want {
 			if !(math.Abs(got[i]-want) <= modelhub.Tolerance) {
-				return fmt.Errorf("%s is not as published: %.40q gives %.6f at %d, want %.6f: %w: `rag models verify %s` compares its files; if they are right, this processor computes wrongly",
-					m.card.Name, c.Text, got[i], i, want, modelhub.ErrMismatch, m.card.Name)
+				return fmt.Errorf("%s: %w: %.40q gives %.6f at %d, published is %.6f; %s",
+					m.card.Name, modelhub.ErrMismatch, c.Text, got[i], i, want, m.remedy())
 			}
 		}
 	}
 	return nil
+}
+
+// remedy says what to do about a model that strays.
+func (m *Model) remedy() string {
+	if m.card.Repository == "" {
+		return "the program is damaged, or this processor computes wrongly"
+	}
+	return fmt.Sprintf("`rag models verify %s` compares its files: if they are right, this processor computes wrongly", m.card.Name)
 }
 
 // result returns what the model makes of a check: as many numbers as it has references, or more.
