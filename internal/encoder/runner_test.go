@@ -62,6 +62,31 @@ func TestEmbedWaitsForAThread(t *testing.T) {
 	r.free <- taken
 }
 
+func TestPacks(t *testing.T) {
+	pairs := func(lengths ...int) []Pair {
+		var out []Pair
+		for _, n := range lengths {
+			out = append(out, Pair{IDs: make([]int32, n)})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		pairs []Pair
+		want  [][]int
+	}{
+		"none":               {nil, nil},
+		"long ones alone":    {pairs(packTokens, 2*packTokens, packTokens), [][]int{{1}, {0}, {2}}},
+		"short ones packed":  {pairs(packTokens, 40, 60, packTokens, 20, 40), [][]int{{0}, {3}, {2, 1}, {5, 4}}},
+		"some for each":      {pairs(10, 10, 10, 10), [][]int{{0, 1}, {2, 3}}},
+		"one for one thread": {pairs(10), [][]int{{0}}},
+	} {
+		got := NewRunner(&Model{}, 2).packs(c.pairs)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestConcurrentCallsGiveTheSameVectors(t *testing.T) {
 	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
 	batch := [][]int32{sequence(3, 1), sequence(20, 2), sequence(11, 3)}
