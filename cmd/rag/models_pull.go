@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -23,9 +24,12 @@ the hub states; what neither knows is written down for verify. The model is put 
 		Args:    exactly(1, "NAME, one of those that `rag models list` shows"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return m.pull(cmd.Context(), args[0], mirror) },
 	}
-	cmd.Flags().StringVar(&mirror, "mirror", "", "address of another hub with the same paths (default $"+modelhub.MirrorVariable+", else "+modelhub.DefaultHub+")")
+	cmd.Flags().StringVar(&mirror, "mirror", "", "address of another hub with the same paths (default $"+mirrorVariable+", else "+modelhub.DefaultHub+")")
 	return cmd
 }
+
+// mirrorVariable is the environment variable that names another hub.
+const mirrorVariable = "RAG_MODEL_MIRROR"
 
 // pulledJSON is a model as pull prints it.
 type pulledJSON struct {
@@ -52,7 +56,7 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 		return err
 	}
 	bar := m.pullBar()
-	p := modelhub.Puller{Mirror: mirror, Progress: bar.step}
+	p := modelhub.Puller{Mirror: cmp.Or(mirror, os.Getenv(mirrorVariable)), Progress: bar.step}
 	got, err := p.Pull(ctx, card, places[0].Dir)
 	bar.clear()
 	if err != nil {

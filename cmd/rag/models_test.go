@@ -37,7 +37,7 @@ func modelHub(t *testing.T) (mirror string) {
 		http.ServeFile(w, r, filepath.Join(dir, path.Base(r.URL.Path)))
 	}))
 	t.Cleanup(s.Close)
-	t.Setenv(modelhub.MirrorVariable, s.URL)
+	t.Setenv(mirrorVariable, s.URL)
 	return s.URL
 }
 

@@ -2,7 +2,7 @@ package modelhub
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the hub names small files by their git object
+	"crypto/sha1" // of git objects, by which the hub names small files
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"

@@ -16,12 +16,9 @@ import (
 // DefaultHub is where models are fetched from unless a mirror is named.
 const DefaultHub = "https://huggingface.co"
 
-// MirrorVariable is the environment variable that names another hub with the same paths.
-const MirrorVariable = "RAG_MODEL_MIRROR"
-
 // Puller fetches models. The zero value is ready to use; it is not safe for concurrent use.
 type Puller struct {
-	Mirror   string                                     // base address of a hub; "": RAG_MODEL_MIRROR, else DefaultHub
+	Mirror   string                                     // base address of a hub; "": DefaultHub
 	Progress func(Progress)                             // called as bytes arrive; nil: silent
 	Attempts int                                        // tries of a file in a row that bring no byte; 0: 5
 	Stall    time.Duration                              // a connection that brings nothing for so long is given up; 0: 60 s
@@ -166,7 +163,7 @@ func (p *Puller) sleep(ctx context.Context, d time.Duration) error {
 
 // hub returns the base address to fetch from.
 func (p *Puller) hub() (string, error) {
-	hub := cmp.Or(p.Mirror, os.Getenv(MirrorVariable), DefaultHub)
+	hub := cmp.Or(p.Mirror, DefaultHub)
 	u, err := url.Parse(hub)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return "", fmt.Errorf("%q is not the address of a hub, such as https://models.example.org: %w", hub, ErrInvalid)

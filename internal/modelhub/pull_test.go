@@ -296,9 +296,3 @@ func TestPullReplacesADamagedModel(t *testing.T) {
 		t.Error("the damaged model was left alone")
 	}
 }
-
-func TestPullTakesTheMirrorFromTheEnvironment(t *testing.T) {
-	h := newHub(t)
-	t.Setenv(modelhub.MirrorVariable, h.url)
-	mustPull(t, h, &modelhub.Puller{}, h.card(true), t.TempDir())
-}

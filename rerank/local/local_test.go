@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,53 +75,16 @@ func TestOnlyTheTextIsCut(t *testing.T) {
 	}
 }
 
-func TestScoresAreKept(t *testing.T) {
+func TestScoresAreTheSameWithAndWithoutACache(t *testing.T) {
 	dir := t.TempDir()
 	modeltest.Write(t, dir, small)
-	r := open(t, local.Config{Model: dir, CacheSize: 3})
-	want := mustRerank(t, r, "query", "a", "b", "c")
-	// A context that has ended stops scoring, not looking up. So it tells which of the two happens.
-	kept := func(query, text string) bool {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		_, err := r.Rerank(endsAfter(ctx, 1), query, []string{text})
-		return err == nil
-	}
-	for _, text := range []string{"a", "b", "c"} {
-		if !kept("query", text) {
-			t.Errorf("%q was not kept", text)
+	want := mustRerank(t, open(t, local.Config{Model: dir, CacheSize: -1}), "query", "a", "b", "a", "c")
+	r := open(t, local.Config{Model: dir, CacheSize: 2})
+	for range 2 {
+		if diff := cmp.Diff(want, mustRerank(t, r, "query", "a", "b", "a", "c")); diff != "" {
+			t.Errorf("(-without +with):\n%s", diff)
 		}
 	}
-	if kept("quer", "ya") || kept("querya", "") {
-		t.Error("another split of the same bytes was taken for the same pair")
-	}
-	mustRerank(t, r, "query", "a", "d") // b is now the one not used for longest, and makes room
-	if kept("query", "b") || !kept("query", "a") || !kept("query", "c") || !kept("query", "d") {
-		t.Error("the pair that was not used for longest should have made room")
-	}
-	if diff := cmp.Diff(want, mustRerank(t, r, "query", "a", "b", "c")); diff != "" {
-		t.Errorf("scores changed (-first +later):\n%s", diff)
-	}
-}
-
-// countdown is a context that ends after its error was asked for so many times.
-type countdown struct {
-	context.Context
-	mu   sync.Mutex
-	left int
-}
-
-func endsAfter(ctx context.Context, asked int) *countdown {
-	return &countdown{Context: ctx, left: asked}
-}
-
-func (c *countdown) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 func TestRerankEndsWithItsContext(t *testing.T) {
