@@ -48,6 +48,7 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 		}
 	}
 	s := newSearch(e, q)
+	defer e.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil {
 		return nil, err
 	}

@@ -229,6 +229,9 @@ func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
 		return nil
 	}
 	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
+		if err := checkCollection(r.name); err != nil {
+			return err
+		}
 		if err := r.dropIndexes(ctx, r.name); err != nil {
 			return err
 		}
@@ -313,7 +316,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		if err := r.markDirty(ctx, nil); err != nil {
 			return err
 		}
-		if err := r.removeEntries(ctx, r.name, left); err != nil {
+		if err := r.removeEntries(ctx, r.name, r.header, left); err != nil {
 			return err
 		}
 	}

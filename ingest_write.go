@@ -67,19 +67,22 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.markDirty(ctx, w.pending); err != nil {
 		return err
 	}
-	if err := r.index(ctx, r.name, w.changed, w.vectors); err != nil {
+	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
 		return err
 	}
 	if err := r.commit(ctx, group); err != nil {
 		return err
 	}
-	if err := r.unindex(ctx, r.name, w.removed(group)); err != nil {
+	if err := r.unindex(ctx, r.indexName(), w.removed(group)); err != nil {
 		return err
 	}
 	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
 	r.tally(group, w)
 	return nil
 }
+
+// indexName is the name under which the indexes know the collection.
+func (r *ingestRun) indexName() string { return indexName(r.name, r.header.Generation) }
 
 // groupWork is what a group asks of the indexes.
 type groupWork struct {
@@ -199,7 +202,7 @@ func (r *ingestRun) oldVectors(ctx context.Context, need []needed) (map[string][
 	if len(ids) == 0 {
 		return found, nil
 	}
-	vecs, err := reader.Vectors(ctx, r.name, from)
+	vecs, err := reader.Vectors(ctx, r.indexName(), from)
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,7 @@ type Engine struct {
 
 	closers []io.Closer
 
+	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
 	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
 

@@ -72,6 +72,7 @@ type search struct {
 	id      string
 	started time.Time
 	text    string // normalised query text
+	index   string // name under which the indexes know the collection
 	filter  Filter
 	dense   bool // lanes wanted
 	words   bool
@@ -96,6 +97,20 @@ func newSearch(e *Engine, q Query) *search {
 
 // do is the spine of a search.
 func (s *search) do(ctx context.Context) error {
+	if err := s.find(ctx); err != nil {
+		return err
+	}
+	s.rerank(ctx)
+	if len(s.hits) > s.q.TopK {
+		s.hits = s.hits[:s.q.TopK]
+	}
+	s.result.Hits = s.hits
+	return nil
+}
+
+// find ranks the candidates. While it runs, the indexes that it reads are not taken away.
+func (s *search) find(ctx context.Context) error {
+	defer s.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil { // query_processing
 		return err
 	}
@@ -111,15 +126,9 @@ func (s *search) do(ctx context.Context) error {
 			return err
 		}
 		if live >= s.q.TopK || !s.moreBelow(deeper) || live == len(s.fused) {
-			break
+			return nil
 		}
 	}
-	s.rerank(ctx)
-	if len(s.hits) > s.q.TopK {
-		s.hits = s.hits[:s.q.TopK]
-	}
-	s.result.Hits = s.hits
-	return nil
 }
 
 // understand checks the query and decides the lanes.
@@ -153,6 +162,7 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.checkHeader(s.q.Collection, h, s.dense, s.words); err != nil {
 		return err
 	}
+	s.index = indexName(s.q.Collection, h.Generation)
 	s.leaveOutForeign(span)
 	span.In, span.Out = 1, 1
 	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/catalog"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 	e.Before = func(context.Context, rag.EmbedRole, []string) error {
 		if e.Calls() == stopAt {
 			fmt.Println(e.Texts())
-			select {} // until it is killed
+			time.Sleep(time.Hour) // until it is killed
 		}
 		return nil
 	}

@@ -109,6 +109,7 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	check("JSON of show for a passage", s.rag("show", res.Hits[0].ChunkID, "--json").want(exitDone))
 	check("JSON of load", s.rag("load", "docs/leave.md", "--json").want(exitDone))
 	check("JSON of verify", s.rag("verify", "--json").want(exitDone))
+	check("JSON of reindex", s.rag("reindex", "--json").want(exitDone))
 	check("JSON of explain", s.rag("explain", "notice period", "--chunk", res.Hits[0].ChunkID, "--json").want(exitDone))
 	check("JSON of config print", s.rag("config", "print", "--json").want(exitDone))
 	check("JSON of config path", s.rag("config", "path", "--json").want(exitDone))
