@@ -85,18 +85,49 @@ func Parse(tokenizerJSON []byte) (Tokenizer, error) {
 	}
 	var n normalizer
 	var m model
+	var vocabulary []string
 	switch f.Model.kind() {
 	case "WordPiece":
-		n, m, err = f.wordPiece()
+		n, m, vocabulary, err = f.wordPiece()
 	case "Unigram":
-		n, m, err = f.unigram()
+		n, m, vocabulary, err = f.unigram()
 	default:
 		err = fmt.Errorf("tokenizer.json: model %q: only WordPiece and Unigram are known", f.Model.Type)
 	}
 	if err != nil {
 		return nil, err
 	}
+	if err := checkIDs(tokens, vocabulary); err != nil {
+		return nil, err
+	}
 	return newPipeline(n, m, frame, tokens), nil
+}
+
+// checkIDs refuses added tokens with other ids than `tokenizers` gives them: that of the entry of the vocabulary, or
+// else the next one after it.
+func checkIDs(tokens []addedToken, vocabulary []string) error {
+	texts := make(map[string]bool, len(tokens))
+	for _, t := range tokens {
+		texts[t.text] = true
+	}
+	ids := make(map[string]int32, len(tokens))
+	for i, entry := range vocabulary {
+		if texts[entry] {
+			ids[entry] = int32(i)
+		}
+	}
+	next := int32(len(vocabulary))
+	for _, t := range tokens {
+		want, ok := ids[t.text]
+		if !ok {
+			want, ids[t.text] = next, next
+			next++
+		}
+		if t.id != want {
+			return fmt.Errorf("tokenizer.json: added token %q has the id %d, by the vocabulary it is %d", t.text, t.id, want)
+		}
+	}
+	return nil
 }
 
 func (m *fileModel) kind() string {
@@ -122,50 +153,50 @@ func (f *file) addedTokens() ([]addedToken, error) {
 	return tokens, nil
 }
 
-func (f *file) wordPiece() (normalizer, model, error) {
+func (f *file) wordPiece() (normalizer, model, []string, error) {
 	n, m := f.Normalizer, f.Model
 	if n == nil || n.Type != "BertNormalizer" {
-		return nil, nil, fmt.Errorf("tokenizer.json: WordPiece with normalizer %s: only BertNormalizer is known", n.name())
+		return nil, nil, nil, fmt.Errorf("tokenizer.json: WordPiece with normalizer %s: only BertNormalizer is known", n.name())
 	}
 	if p := f.PreTokenizer; p == nil || p.Type != "BertPreTokenizer" {
-		return nil, nil, fmt.Errorf("tokenizer.json: WordPiece with pre-tokenizer %s: only BertPreTokenizer is known", p.name())
+		return nil, nil, nil, fmt.Errorf("tokenizer.json: WordPiece with pre-tokenizer %s: only BertPreTokenizer is known", p.name())
 	}
 	vocabulary, err := wordVocabulary(m.Vocab)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	pieces := newWordPieces(vocabulary, m.Unknown, m.Prefix, m.Longest)
 	if pieces.unknown < 0 {
-		return nil, nil, fmt.Errorf("tokenizer.json: the unknown token %q is not in the vocabulary", m.Unknown)
+		return nil, nil, nil, fmt.Errorf("tokenizer.json: the unknown token %q is not in the vocabulary", m.Unknown)
 	}
 	strip := n.Lowercase
 	if n.StripAccents != nil {
 		strip = *n.StripAccents
 	}
-	return bertNormalizer{clean: n.CleanText, ideographs: n.ChineseChars, stripAccents: strip, lowercase: n.Lowercase}, pieces, nil
+	return bertNormalizer{clean: n.CleanText, ideographs: n.ChineseChars, stripAccents: strip, lowercase: n.Lowercase}, pieces, vocabulary, nil
 }
 
-func (f *file) unigram() (normalizer, model, error) {
+func (f *file) unigram() (normalizer, model, []string, error) {
 	n, err := f.Normalizer.precompiled()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	words, err := f.PreTokenizer.metaspace()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if f.Model.UnknownID == nil {
-		return nil, nil, fmt.Errorf("tokenizer.json: Unigram without an unknown token (unk_id)")
+		return nil, nil, nil, fmt.Errorf("tokenizer.json: Unigram without an unknown token (unk_id)")
 	}
 	pieces, scores, err := scoredVocabulary(f.Model.Vocab)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	m, err := newUnigram(pieces, scores, *f.Model.UnknownID, f.Model.ByteFallback, words)
 	if err != nil {
-		return nil, nil, fmt.Errorf("tokenizer.json: %w", err)
+		return nil, nil, nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
-	return n, m, nil
+	return n, m, pieces, nil
 }
 
 // precompiled accepts nothing, Precompiled, the shortening of spaces, and the two in this order.
