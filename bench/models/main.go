@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -31,6 +32,7 @@ func main() {
 	flag.StringVar(&o.script, "script", "bench/models/onnx.py", "the ONNX Runtime engine")
 	flag.IntVar(&o.rounds, "rounds", 5, "batches for each engine and length")
 	flag.IntVar(&o.texts, "texts", 8, "texts in a batch")
+	flag.StringVar(&o.golden, "golden", "", "compare vectors with this file of scripts/models/golden_encoder.py instead")
 	lengths := flag.String("tokens", "32,128,256", "lengths of the sequences, by comma")
 	threads := flag.String("threads", "1,2", "numbers of threads, by comma")
 	serveThreads := flag.Int("serve", 0, "be an engine with so many threads, on stdin and stdout")
@@ -40,6 +42,9 @@ func main() {
 	err := func() (err error) {
 		if *serveThreads > 0 {
 			return serve(ctx, os.Stdin, os.Stdout, o, *serveThreads)
+		}
+		if o.golden != "" {
+			return check(ctx, os.Stdout, o)
 		}
 		if o.lengths, err = numbers(*lengths); err != nil {
 			return err
@@ -57,9 +62,9 @@ func main() {
 
 // options are what to measure.
 type options struct {
-	model, weights, onnx, onnxInt8, python, script string
-	rounds, texts                                  int
-	lengths, threads                               []int
+	model, weights, onnx, onnxInt8, python, script, golden string
+	rounds, texts                                          int
+	lengths, threads                                       []int
 }
 
 func numbers(list string) ([]int, error) {
@@ -100,6 +105,9 @@ func commands(o options) ([]engine, error) {
 	return all, nil
 }
 
+// settle is how long an engine waits for its turn: idle threads of ONNX Runtime spin for a while after theirs.
+const settle = 100 * time.Millisecond
+
 // compare starts the engines, lets them take turns and writes the tables.
 func compare(ctx context.Context, w io.Writer, o options) error {
 	all, err := commands(o)
@@ -124,6 +132,7 @@ func compare(ctx context.Context, w io.Writer, o options) error {
 	for _, tokens := range o.lengths {
 		for round := range o.rounds + 1 {
 			for _, e := range running {
+				time.Sleep(settle)
 				if err := e.run(tokens, o.texts, round > 0); err != nil { // the first round warms up
 					return fmt.Errorf("%s: %w", e.name, err)
 				}
