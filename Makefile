@@ -13,7 +13,10 @@ BENCHCOUNT ?= 6
 # The platforms that releases are built for besides the one at hand.
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: check test race fmt vet lint arch docscheck docs update fuzz bench cross purego tidy ci
+# Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
+MODULES := internal/onnx embed/hugot rerank/hugot
+
+.PHONY: check test race fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci
 
 check: fmt vet lint arch docscheck test
 
@@ -64,8 +67,8 @@ bench:
 
 # Programs and tests must compile for each platform without a C compiler.
 cross:
-	@for p in $(PLATFORMS); do echo $$p; export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; \
-		$(GO) build ./... && $(GO) vet ./... || exit 1; done
+	@for p in $(PLATFORMS); do export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; for m in . $(MODULES); do echo $$p $$m; \
+		(cd $$m && $(GO) build ./... && $(GO) vet ./...) || exit 1; done; done
 
 # The encoder without its assembly: what runs on processors that it has no kernel for.
 purego:
@@ -74,6 +77,20 @@ purego:
 tidy:
 	$(GO) mod verify
 	$(GO) mod tidy -diff
+
+# The optional modules, each by itself: a go.work would hide what a go.mod lacks.
+modules: $(LINT)
+	@for m in $(MODULES); do echo $$m; (cd $$m && export GOWORK=off && \
+		$(GO) vet ./... && $(CURDIR)/$(LINT) run ./... && $(GO) test -timeout 20m ./... && $(GO) mod tidy -diff) || exit 1; done
+
+# What of them needs a C compiler: races, and the build for ONNX Runtime, which is not linked here.
+modules-cgo:
+	@for m in $(MODULES); do echo $$m; (cd $$m && export GOWORK=off CGO_ENABLED=1 && \
+		$(GO) vet -tags ORT ./... && $(GO) test -race -timeout 20m ./...) || exit 1; done
+
+# One workspace of all modules, for an editor; not in git.
+work:
+	$(GO) work init . $(MODULES)
 
 ci:
 	.ci/run

@@ -14,6 +14,7 @@ type Config struct {
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
 	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context
 	Embedder    ProviderConfig             `json:"embedder"`     // text to vector; provider "none": sparse only
+	EmbedCache  ProviderConfig             `json:"embed_cache"`  // keeps vectors across runs; provider "none": nothing is kept
 	VectorStore ProviderConfig             `json:"vector_store"` // dense index
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
@@ -23,7 +24,8 @@ type Config struct {
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
 }
 
-// None as a provider name leaves a slot empty: the embedder (sparse search only), the reranker, the trace sink.
+// None as a provider name leaves a slot empty: the embedder (sparse search only), the
+// embedding cache, the reranker, the trace sink.
 const None = "none"
 
 // ProviderConfig names a provider and carries its settings. In JSON and YAML both stand in one object:
@@ -86,8 +88,9 @@ type RetrievalConfig struct {
 	EnableSparse *bool   `json:"enable_sparse"`     // default true
 	DenseWeight  float64 `json:"dense_weight"`      // lane weight in fusion; default 1
 	SparseWeight float64 `json:"sparse_weight"`     // lane weight in fusion; default 1
-	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; default 20
+	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; those behind stay behind, in the order of fusion; default 20
 	RerankMS     int     `json:"rerank_timeout_ms"` // longest the reranker may take; default 2000
+	RerankWeight float64 `json:"rerank_weight"`     // share of the reranker in the final score, above 0 to 1; the rest is fusion's, both stretched to [0, 1]; default 1: the reranker's own score
 }
 
 // IngestConfig bounds an ingest.
@@ -104,6 +107,7 @@ func DefaultConfig() Config {
 		Splitter:    ProviderConfig{Provider: "recursive"},
 		Transforms:  []ProviderConfig{{Provider: "context"}},
 		Embedder:    ProviderConfig{Provider: "local"},
+		EmbedCache:  ProviderConfig{Provider: "file"},
 		VectorStore: ProviderConfig{Provider: "flat"},
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
@@ -111,7 +115,7 @@ func DefaultConfig() Config {
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 1, SparseWeight: 1,
-			RerankTopN: 20, RerankMS: 2000,
+			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
 		},
 		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},
 		Trace:  ProviderConfig{Provider: "jsonl"},

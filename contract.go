@@ -208,6 +208,32 @@ type Reranker interface {
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
+// RerankDescriber is implemented by rerankers that can say what they are. Without it, passages are given whole and
+// no score is remembered.
+type RerankDescriber interface {
+	// RerankModel describes the model; it never changes.
+	RerankModel() RerankModel
+}
+
+// RerankModel describes a reranker.
+type RerankModel struct {
+	Name      string // everything that decides a score: model, revision, settings. Scores are remembered under it; "": they are not
+	MaxTokens int    // longest pair of query and text in tokens, special tokens included; 0: any length. Of a longer text the engine gives the best window
+	Listwise  bool   // a score depends on the texts asked with it, so it is not remembered
+}
+
+// EmbedKey names a vector in an [EmbedCache]: a SHA-256 over model, role and text.
+type EmbedKey [32]byte
+
+// EmbedCache keeps vectors across runs, so that an ingest that was cut short embeds nothing twice. It saves time and
+// decides nothing: the engine goes on without one that fails. What it cannot read back unharmed it does not have.
+type EmbedCache interface {
+	// Get returns the vectors kept under keys, in order, nil where there is none.
+	Get(ctx context.Context, keys []EmbedKey) ([][]float32, error)
+	// Put keeps a vector under each key. It is durable when it returns, until the cache is full and it is among the oldest.
+	Put(ctx context.Context, keys []EmbedKey, vectors [][]float32) error
+}
+
 // Catalog is the system of record.
 type Catalog interface {
 	// Entry returns the ledger line of a URI, or ErrNotFound.
@@ -274,8 +300,12 @@ type Header struct {
 	Dims     int       `json:"dims"`
 	Sparse   string    `json:"sparse"` // fingerprint of the sparse index: analyzer and settings
 	Created  time.Time `json:"created"`
-	Dirty    bool      `json:"dirty"`             // an ingest or delete is under way, or was cut short: indexes may hold more than the catalog
+	Dirty    bool      `json:"dirty"`             // an ingest, delete or reindex is under way, or was cut short: indexes may hold more than the catalog
 	Pending  []string  `json:"pending,omitempty"` // URIs whose records in the indexes may be newer than the catalog's
+
+	// Generation counts the times the collection was built anew beside itself. It is part of the name under which the
+	// indexes know the collection (0: its own name), so a commit of the header flips from one build to the next.
+	Generation int `json:"generation,omitempty"`
 }
 
 // CollectionInfo describes a collection.

@@ -27,6 +27,10 @@ const (
 
 // TestMain lets the test binary play the process that is killed.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(reindexDir); dir != "" {
+		fmt.Fprintln(os.Stderr, reindexAsChild(dir))
+		os.Exit(1)
+	}
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := ingestAsChild(dir, os.Getenv(childDocs)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

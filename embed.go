@@ -14,35 +14,49 @@ const defaultBatch = 64
 // specialTokens are those that an encoder puts around a text ([CLS], [SEP]) inside its window.
 const specialTokens = 2
 
-// embedAll embeds passages in batches sorted by length, so that no short text is padded to a long one, and calls
-// progress, unless nil, with the number done after each batch. The vectors come in the order of texts, unit length.
-func (e *Engine) embedAll(ctx context.Context, texts []string, progress func(done int)) ([][]float32, error) {
-	order := make([]int, len(texts))
-	for i := range order {
-		order[i] = i
+// embedded is what embedAll did.
+type embedded struct {
+	vectors [][]float32 // in the order of the texts, unit length
+	cached  int         // of them: taken from the cache
+}
+
+// embedAll embeds the passages that the cache does not have, in batches sorted by length, so that no short text is
+// padded to a long one. It calls progress, unless nil, with the number done after each batch. fresh embeds all anew.
+func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progress func(done int)) (embedded, error) {
+	vecs, keys := e.cachedVectors(ctx, texts)
+	var order []int
+	for i := range texts {
+		if vecs[i] == nil || fresh {
+			order = append(order, i)
+		}
 	}
+	out := embedded{vectors: vecs, cached: len(texts) - len(order)}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[b]), len(texts[a])) })
 	model := e.embedder.Model()
 	size := model.MaxBatch
 	if size < 1 {
 		size = defaultBatch
 	}
-	vecs, done := make([][]float32, len(texts)), 0
+	done := out.cached
 	for part := range slices.Chunk(order, size) {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return embedded{}, err
 		}
-		batch := make([]string, len(part))
+		batch, names := make([]string, len(part)), make([]EmbedKey, len(part))
 		for i, at := range part {
 			batch[i] = texts[at]
+			if keys != nil {
+				names[i] = keys[at]
+			}
 		}
 		got, err := e.embedder.Embed(ctx, AsPassage, batch)
 		if err != nil {
-			return nil, err
+			return embedded{}, err
 		}
 		if err := checkVectors(got, len(batch), model.Dims); err != nil {
-			return nil, err
+			return embedded{}, err
 		}
+		e.keepVectors(ctx, names, got)
 		for i, at := range part {
 			vecs[at] = got[i]
 		}
@@ -50,7 +64,7 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, progress func(don
 			progress(done)
 		}
 	}
-	return vecs, nil
+	return out, nil
 }
 
 // embedQuestion embeds one question.

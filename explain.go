@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 )
 
 // Explanation says what became of one chunk in a search. Its JSON form is what `rag explain --json` prints.
@@ -48,6 +49,7 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 		}
 	}
 	s := newSearch(e, q)
+	defer e.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil {
 		return nil, err
 	}
@@ -127,6 +129,10 @@ func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID str
 		if span.Stage != StageRerank || span.Status == SpanOff {
 			continue
 		}
+		if span.Status == SpanFailed {
+			rerank.Reason = "failed: " + span.Error
+			continue
+		}
 		rerank.Kept, rerank.Reason = false, "below top_k after reranking, or not among the pairs"
 		for _, c := range span.Candidates {
 			if c.ChunkID == chunkID {
@@ -145,7 +151,7 @@ func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID str
 		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
 	case !fate.Kept:
 		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fate.Rank, *fate.Rank)
-	case rerank.Reason == "off":
+	case rerank.Reason == "off" || strings.HasPrefix(rerank.Reason, "failed"):
 		x.Verdict = fmt.Sprintf("rank %d after fusion: top_k of %d would have returned it", *fate.Rank, *fate.Rank)
 	default:
 		x.Verdict = "lost in reranking: a larger top_k, or no reranking, would have returned it"

@@ -52,7 +52,7 @@ func (e *Engine) checkHeader(name string, h Header, dense, sparse bool) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("collection %q was built with %s %q, and this engine has %q: use the settings it was built with, or build it anew with `rag delete --collection %s --all` and `rag ingest`: %w",
+	return fmt.Errorf("collection %q was built with %s %q, and this engine has %q: use the settings it was built with, or build it anew with `rag reindex --collection %s`: %w",
 		name, part, orNone(built), orNone(now), name, ErrFingerprint)
 }
 
@@ -79,8 +79,8 @@ func (e *Engine) noCollection(ctx context.Context, name string) error {
 	return fmt.Errorf("collection %q%s (there are: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrNotFound)
 }
 
-// index upserts chunks into both indexes. vectors has one for each chunk unless the engine has no embedder.
-func (e *Engine) index(ctx context.Context, name string, chunks []*Chunk, vectors map[string][]float32) error {
+// index upserts chunks into both indexes under a name that indexName gave. vectors has one for each chunk unless the engine has no embedder.
+func (e *Engine) index(ctx context.Context, index string, chunks []*Chunk, vectors map[string][]float32) error {
 	for part := range slices.Chunk(chunks, groupChunks) {
 		texts := make([]TextRecord, len(part))
 		vecs := make([]VectorRecord, 0, len(part))
@@ -92,29 +92,29 @@ func (e *Engine) index(ctx context.Context, name string, chunks []*Chunk, vector
 			}
 		}
 		if e.vectors != nil {
-			if err := e.vectors.Upsert(ctx, name, vecs); err != nil {
+			if err := e.vectors.Upsert(ctx, index, vecs); err != nil {
 				return &StageError{Stage: StageUpsert, Err: fmt.Errorf("vector store: %w", err)}
 			}
 		}
-		if err := e.sparse.Upsert(ctx, name, texts); err != nil {
+		if err := e.sparse.Upsert(ctx, index, texts); err != nil {
 			return &StageError{Stage: StageUpsert, Err: fmt.Errorf("sparse index: %w", err)}
 		}
 	}
 	return nil
 }
 
-// unindex deletes chunk IDs from both indexes.
-func (e *Engine) unindex(ctx context.Context, name string, ids []string) error {
+// unindex deletes chunk IDs from both indexes under a name that indexName gave.
+func (e *Engine) unindex(ctx context.Context, index string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	var errs []error
 	if e.vectors != nil {
-		if err := e.vectors.Delete(ctx, name, ids); err != nil {
+		if err := e.vectors.Delete(ctx, index, ids); err != nil {
 			errs = append(errs, fmt.Errorf("vector store: %w", err))
 		}
 	}
-	if err := e.sparse.Delete(ctx, name, ids); err != nil {
+	if err := e.sparse.Delete(ctx, index, ids); err != nil {
 		errs = append(errs, fmt.Errorf("sparse index: %w", err))
 	}
 	if len(errs) > 0 {
@@ -124,7 +124,7 @@ func (e *Engine) unindex(ctx context.Context, name string, ids []string) error {
 }
 
 // removeEntries removes documents: from the catalog first, since it decides what is shown, then from the indexes.
-func (e *Engine) removeEntries(ctx context.Context, name string, entries []Entry) error {
+func (e *Engine) removeEntries(ctx context.Context, name string, h Header, entries []Entry) error {
 	for part := range slices.Chunk(entries, groupDocs) {
 		var changes []Change
 		var ids []string
@@ -137,7 +137,7 @@ func (e *Engine) removeEntries(ctx context.Context, name string, entries []Entry
 		if err := e.catalog.Commit(ctx, name, changes); err != nil {
 			return &StageError{Stage: StageCommit, Err: err}
 		}
-		if err := e.unindex(ctx, name, ids); err != nil {
+		if err := e.unindex(ctx, indexName(name, h.Generation), ids); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,8 @@ type IngestReport struct {
 	Warnings   []SourceNote    `json:"warnings"` // what was lost or guessed in the documents read
 	Chunks     ChunkCounts     `json:"chunks"`
 	Embedded   int             `json:"embedded"`         // passages that were embedded
-	Truncated  int             `json:"truncated_inputs"` // of these: longer than the model's window, so their end was not seen
+	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
+	Truncated  int             `json:"truncated_inputs"` // of both: longer than the model's window, so their end was not seen
 	ElapsedMS  int64           `json:"elapsed_ms"`
 	TraceID    string          `json:"trace_id"`
 	DryRun     bool            `json:"dry_run,omitempty"`
@@ -232,6 +233,9 @@ func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
 		return nil
 	}
 	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
+		if err := checkCollection(r.name); err != nil {
+			return err
+		}
 		if err := r.dropIndexes(ctx, r.name); err != nil {
 			return err
 		}
@@ -264,7 +268,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		if err := r.markDirty(ctx, nil); err != nil {
 			return err
 		}
-		if err := r.removeEntries(ctx, r.name, left); err != nil {
+		if err := r.removeEntries(ctx, r.name, r.header, left); err != nil {
 			return err
 		}
 	}

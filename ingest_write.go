@@ -67,19 +67,22 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.markDirty(ctx, w.pending); err != nil {
 		return err
 	}
-	if err := r.index(ctx, r.name, w.changed, w.vectors); err != nil {
+	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
 		return err
 	}
 	if err := r.commit(ctx, group); err != nil {
 		return err
 	}
-	if err := r.unindex(ctx, r.name, w.removed(group)); err != nil {
+	if err := r.unindex(ctx, r.indexName(), w.removed(group)); err != nil {
 		return err
 	}
 	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
 	r.tally(group, w)
 	return nil
 }
+
+// indexName is the name under which the indexes know the collection.
+func (r *ingestRun) indexName() string { return indexName(r.name, r.header.Generation) }
 
 // groupWork is what a group asks of the indexes.
 type groupWork struct {
@@ -199,7 +202,7 @@ func (r *ingestRun) oldVectors(ctx context.Context, need []needed) (map[string][
 	if len(ids) == 0 {
 		return found, nil
 	}
-	vecs, err := reader.Vectors(ctx, r.name, from)
+	vecs, err := reader.Vectors(ctx, r.indexName(), from)
 	if err != nil {
 		return nil, err
 	}
@@ -217,19 +220,21 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 	for i, c := range chunks {
 		texts[i] = c.IndexText()
 	}
-	vecs, err := r.embedAll(ctx, texts, func(done int) {
-		r.progress(Progress{Stage: StageEmbed, Done: r.report.Embedded + done, Total: r.report.Embedded + len(texts)})
+	before := r.report.Embedded + r.report.Cached
+	got, err := r.embedAll(ctx, texts, r.req.Force, func(done int) {
+		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
 	})
 	if err != nil {
 		return err
 	}
 	long := r.overlong(texts)
 	r.mu.Lock()
-	r.report.Embedded += len(chunks)
+	r.report.Embedded += len(chunks) - got.cached
+	r.report.Cached += got.cached
 	r.report.Truncated += long
 	r.mu.Unlock()
 	for i, c := range chunks {
-		into[c.ID] = vecs[i]
+		into[c.ID] = got.vectors[i]
 	}
 	return nil
 }

@@ -4,13 +4,14 @@ import "encoding/json"
 
 // resultJSON is the documented form of a result; keys are stable.
 type resultJSON struct {
-	Query      string    `json:"query"`
-	Collection string    `json:"collection"`
-	Mode       Mode      `json:"mode"`
-	TraceID    string    `json:"trace_id"`
-	Hits       []hitJSON `json:"hits"`
-	Notes      []Note    `json:"notes"`
-	Trace      *Trace    `json:"trace,omitempty"`
+	Query      string       `json:"query"`
+	Collection string       `json:"collection"`
+	Mode       Mode         `json:"mode"`
+	TraceID    string       `json:"trace_id"`
+	Hits       []hitJSON    `json:"hits"`
+	Rerank     RerankStatus `json:"rerank"`
+	Notes      []Note       `json:"notes"`
+	Trace      *Trace       `json:"trace,omitempty"`
 }
 
 type hitJSON struct {
@@ -38,9 +39,9 @@ type ranksJSON struct {
 	Reranked *int `json:"reranked"`
 }
 
-// MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, notes.
+// MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, rerank, notes.
 func (r Result) MarshalJSON() ([]byte, error) {
-	out := resultJSON{r.Query, r.Collection, r.Mode, r.TraceID, make([]hitJSON, len(r.Hits)), r.Notes, r.Trace}
+	out := resultJSON{r.Query, r.Collection, r.Mode, r.TraceID, make([]hitJSON, len(r.Hits)), r.Rerank, r.Notes, r.Trace}
 	if out.Notes == nil {
 		out.Notes = []Note{}
 	}

@@ -100,7 +100,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
 	if req.All {
 		report.Documents, report.Chunks = info.Documents, info.Chunks
-		return report, e.drop(ctx, name)
+		return report, e.drop(ctx, name, info.Header.Generation)
 	}
 	entries, err := e.named(ctx, name, req.URIs, report)
 	if err != nil || len(entries) == 0 {
@@ -111,7 +111,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {
 		return report, err
 	}
-	if err := e.removeEntries(ctx, name, entries); err != nil {
+	if err := e.removeEntries(ctx, name, info.Header, entries); err != nil {
 		report.Failed = append(report.Failed, SourceFailure{Stage: StageClean, Err: err, Error: err.Error()})
 		return report, fmt.Errorf("%w: %w", ErrPartial, err)
 	}
@@ -167,22 +167,23 @@ func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, erro
 }
 
 // drop removes a collection: from the catalog first, since it decides what is shown.
-func (e *Engine) drop(ctx context.Context, name string) error {
+func (e *Engine) drop(ctx context.Context, name string, generation int) error {
 	if err := e.catalog.Drop(ctx, name); err != nil {
 		return err
 	}
-	if err := e.dropIndexes(ctx, name); err != nil {
+	err := errors.Join(e.dropIndexes(ctx, indexName(name, generation)), e.dropOthers(ctx, name, generation))
+	if err != nil {
 		return fmt.Errorf("%w: the collection is gone, and records are left in an index: %w", ErrPartial, err)
 	}
 	return nil
 }
 
-// dropIndexes removes all records of a collection from both indexes.
-func (e *Engine) dropIndexes(ctx context.Context, name string) error {
+// dropIndexes removes all records from both indexes under a name that indexName gave.
+func (e *Engine) dropIndexes(ctx context.Context, index string) error {
 	var errs []error
-	for _, index := range []any{e.vectors, e.sparse} {
-		if d, ok := index.(Dropper); ok {
-			errs = append(errs, d.Drop(ctx, name))
+	for _, store := range []any{e.vectors, e.sparse} {
+		if d, ok := store.(Dropper); ok {
+			errs = append(errs, d.Drop(ctx, index))
 		}
 	}
 	return errors.Join(errs...)
@@ -269,7 +270,7 @@ func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*Ve
 			return nil, fmt.Errorf("verify: the %s index cannot list its records: %w", index.stage, ErrUnsupported)
 		}
 		has := make(map[string]bool, len(live))
-		for id, err := range lister.IDs(ctx, name) {
+		for id, err := range lister.IDs(ctx, indexName(name, h.Generation)) {
 			if err != nil {
 				return nil, err
 			}
@@ -304,8 +305,11 @@ func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyR
 	for _, gap := range rep.Orphans {
 		orphans = append(orphans, gap.ChunkID)
 	}
-	if err := e.unindex(ctx, name, orphans); err != nil {
+	if err := e.unindex(ctx, indexName(name, h.Generation), orphans); err != nil {
 		return nil, err
+	}
+	if err := e.dropOthers(ctx, name, h.Generation); err != nil {
+		return nil, &StageError{Stage: StageClean, Err: err}
 	}
 	again := map[string]bool{}
 	for _, gap := range rep.Missing {
@@ -323,7 +327,7 @@ func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyR
 			again[ref.ID] = true
 		}
 	}
-	if err := e.reindex(ctx, name, again); err != nil {
+	if err := e.reindex(ctx, name, h.Generation, again); err != nil {
 		return nil, err
 	}
 	h.Dirty, h.Pending = false, nil
@@ -332,7 +336,7 @@ func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyR
 }
 
 // reindex makes index records of live chunks from the catalog.
-func (e *Engine) reindex(ctx context.Context, name string, ids map[string]bool) error {
+func (e *Engine) reindex(ctx context.Context, name string, generation int, ids map[string]bool) error {
 	list := make([]string, 0, len(ids))
 	for id := range ids {
 		list = append(list, id)
@@ -343,21 +347,11 @@ func (e *Engine) reindex(ctx context.Context, name string, ids map[string]bool) 
 		if err != nil {
 			return err
 		}
-		ptrs, texts := make([]*Chunk, len(chunks)), make([]string, len(chunks))
+		group := make([]*Chunk, len(chunks))
 		for i := range chunks {
-			ptrs[i], texts[i] = &chunks[i], chunks[i].IndexText()
+			group[i] = &chunks[i]
 		}
-		vectors := map[string][]float32{}
-		if e.embedder != nil {
-			vecs, err := e.embedAll(ctx, texts, nil)
-			if err != nil {
-				return &StageError{Stage: StageEmbed, Err: err}
-			}
-			for i := range chunks {
-				vectors[chunks[i].ID] = vecs[i]
-			}
-		}
-		if err := e.index(ctx, name, ptrs, vectors); err != nil {
+		if err := e.reindexGroup(ctx, indexName(name, generation), "", group, &ReindexReport{}); err != nil {
 			return err
 		}
 	}

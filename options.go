@@ -19,6 +19,8 @@ type settings struct {
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder
+	cache        EmbedCache
+	chat         ChatModel
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
@@ -61,6 +63,12 @@ func WithTransformers(ts ...Transformer) Option {
 
 // WithEmbedder uses this embedder.
 func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e } }
+
+// WithEmbedCache keeps vectors here across runs.
+func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = c } }
+
+// WithChatModel gives providers that ask a chat model, such as the reranker "llm", this one.
+func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
 
 // WithVectorStore uses this vector store.
 func WithVectorStore(v VectorStore) Option { return func(s *settings) { s.vectors = v } }

@@ -44,16 +44,22 @@ type Engine struct {
 	loaders      *Loaders
 	splitter     Splitter
 	transformers []Transformer
-	embedder     Embedder // nil: sparse only
+	embedder     Embedder   // nil: sparse only
+	cache        EmbedCache // nil: off
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
+	tokens       TokenCounter      // of the embedder, or an estimate
 	reranker     Reranker          // nil: off
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
 	closers []io.Closer
 	closed  atomic.Bool
+
+	readers   readers      // searches under way
+	scores    scoreCache   // of the reranker
+	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
 
 	mu      sync.Mutex
 	writers map[string]*sync.Mutex // by collection; held by whoever writes
@@ -91,22 +97,26 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, Logger: e.log, Now: e.now}
+	env := Env{Dir: e.dir, Logger: e.log, Now: e.now, Chat: s.chat}
 	c, p := &s.config, s.providers
+	e.tokens = wordEstimate{}
 	var err error
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
 		}
-		env.Embedder, env.Tokens = e.embedder, wordEstimate{}
 		if t, ok := e.embedder.(TokenCounter); ok {
-			env.Tokens = t
+			e.tokens = t
 		}
+		env.Embedder, env.Tokens = e.embedder, e.tokens
 	}
 	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
 		return err
 	}
 	if e.embedder != nil {
+		if err = e.buildCache(s, env); err != nil {
+			return err
+		}
 		if e.vectors, err = provide(e, "vector_store", StageDense, s.vectors, c.VectorStore, &p.VectorStores, env); err != nil {
 			return err
 		}
@@ -147,6 +157,16 @@ func (e *Engine) build(s *settings) error {
 		e.own(l.Loader)
 	}
 	return nil
+}
+
+// buildCache makes the embedding cache. A program that links none goes without: it only saves time.
+func (e *Engine) buildCache(s *settings, env Env) (err error) {
+	c, caches := s.config.EmbedCache, &s.providers.EmbedCaches
+	if s.cache == nil && (c.Provider == None || len(caches.Names()) == 0 && c.Provider == DefaultConfig().EmbedCache.Provider) {
+		return nil
+	}
+	e.cache, err = provide(e, "embed_cache", "embed_cache", s.cache, c, caches, env)
+	return err
 }
 
 // provide returns the provider given as an option, or makes the configured one, and notes its name for traces.
@@ -269,6 +289,7 @@ func (c *Config) fillDefaults() {
 	provider(&c.Catalog, d.Catalog)
 	provider(&c.Splitter, d.Splitter)
 	provider(&c.Embedder, d.Embedder)
+	provider(&c.EmbedCache, d.EmbedCache)
 	provider(&c.VectorStore, d.VectorStore)
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)
@@ -295,6 +316,9 @@ func (c *Config) fillDefaults() {
 	}
 	if r.SparseWeight == 0 {
 		r.SparseWeight = d.Retrieval.SparseWeight
+	}
+	if r.RerankWeight == 0 {
+		r.RerankWeight = d.Retrieval.RerankWeight
 	}
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
@@ -325,6 +349,9 @@ func (c *Config) validate() error {
 	}
 	if r.DenseWeight < 0 || r.SparseWeight < 0 {
 		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)
+	}
+	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
+		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
 	}
 	return nil
 }

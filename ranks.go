@@ -141,7 +141,7 @@ func (r *ingestRun) trace(err error) *Trace {
 	}
 	if r.embedder != nil {
 		m := r.embedder.Model()
-		details[StageEmbed] = map[string]any{"model": m.Name, "dimension": m.Dims, "embedded": rep.Embedded, "reused": rep.Chunks.Reused, "truncated_inputs": rep.Truncated}
+		details[StageEmbed] = map[string]any{"model": m.Name, "dimension": m.Dims, "embedded": rep.Embedded, "cached": rep.Cached, "reused": rep.Chunks.Reused, "truncated_inputs": rep.Truncated}
 	}
 	for _, stage := range ingestStages {
 		c := r.count[stage]

@@ -20,6 +20,7 @@ type Env struct {
 	Now      func() time.Time
 	Embedder Embedder     // nil while embedders, catalogs and stores are being made
 	Tokens   TokenCounter // tokens of Embedder; never nil where Embedder is set
+	Chat     ChatModel    // nil if the engine has none
 }
 
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
@@ -133,6 +134,7 @@ type Providers struct {
 	Splitters     Registry[Splitter]
 	Transformers  Registry[Transformer]
 	Embedders     Registry[Embedder]
+	EmbedCaches   Registry[EmbedCache]
 	VectorStores  Registry[VectorStore]
 	SparseIndexes Registry[SparseIndex]
 	Fusers        Registry[Fuser]

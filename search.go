@@ -1,7 +1,6 @@
 package rag
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +35,9 @@ type Query struct {
 type Result struct {
 	Query      string
 	Collection string
-	Mode       Mode   // lanes that were really used
-	Hits       []Hit  // best first
+	Mode       Mode  // lanes that were really used
+	Hits       []Hit // best first
+	Rerank     RerankStatus
 	Notes      []Note // where the pipeline did less than was asked: a lane left out, a reranker that failed
 	TraceID    string
 	Trace      *Trace // nil unless Query.Explain
@@ -73,6 +73,7 @@ type search struct {
 	id      string
 	started time.Time
 	text    string // normalised query text
+	index   string // name under which the indexes know the collection
 	filter  Filter
 	chunks  int  // in the collection
 	dense   bool // lanes wanted
@@ -93,12 +94,26 @@ func newSearch(e *Engine, q Query) *search {
 	if s.q.TopK == 0 {
 		s.q.TopK = e.config.Retrieval.TopK
 	}
-	s.result = &Result{Query: q.Text, Collection: s.q.Collection, TraceID: s.id}
+	s.result = &Result{Query: q.Text, Collection: s.q.Collection, TraceID: s.id, Rerank: RerankStatus{Status: RerankOff}}
 	return s
 }
 
 // do is the spine of a search.
 func (s *search) do(ctx context.Context) error {
+	if err := s.find(ctx); err != nil {
+		return err
+	}
+	s.rerank(ctx)
+	if len(s.hits) > s.q.TopK {
+		s.hits = s.hits[:s.q.TopK]
+	}
+	s.result.Hits = s.hits
+	return s.noteUnknownFields(ctx)
+}
+
+// find ranks the candidates. While it runs, the indexes that it reads are not taken away.
+func (s *search) find(ctx context.Context) error {
+	defer s.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil { // query_processing
 		return err
 	}
@@ -114,15 +129,9 @@ func (s *search) do(ctx context.Context) error {
 			return err
 		}
 		if live >= s.q.TopK || live == len(s.fused) || !s.cut && !s.moreBelow(deeper) {
-			break
+			return nil
 		}
 	}
-	s.rerank(ctx)
-	if len(s.hits) > s.q.TopK {
-		s.hits = s.hits[:s.q.TopK]
-	}
-	s.result.Hits = s.hits
-	return s.noteUnknownFields(ctx)
 }
 
 // noteUnknownFields says of a search that found nothing which fields its filter names that no passage has.
@@ -181,6 +190,7 @@ func (s *search) understand(ctx context.Context) error {
 		return err
 	}
 	s.chunks = info.Chunks
+	s.index = indexName(s.q.Collection, info.Header.Generation)
 	s.leaveOutForeign(span)
 	span.In, span.Out = 1, 1
 	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text
@@ -316,69 +326,4 @@ const mostCandidates = 1 << 30
 // laneK is how many candidates a stage is asked for: never fewer than the hits wanted.
 func (s *search) laneK(configured, deeper int) int {
 	return min(max(configured, s.q.TopK), mostCandidates) * min(deeper, mostCandidates)
-}
-
-// rerank gives the first candidates to the reranker within its time. Whatever goes wrong, the fusion order stands.
-func (s *search) rerank(ctx context.Context) {
-	if s.reranker == nil || len(s.hits) == 0 {
-		return
-	}
-	span, start := s.begin(StageRerank)
-	defer s.end(span, start)
-	n := min(len(s.hits), max(s.config.Retrieval.RerankTopN, s.q.TopK))
-	span.In, span.Out = n, n
-	texts := make([]string, n)
-	for i := range n {
-		texts[i] = s.hits[i].Chunk.Text
-	}
-	scores, err := s.rerankWithin(ctx, texts)
-	if err != nil {
-		s.note(StageRerank, SpanFailed, "the fusion order stands: "+err.Error())
-		span.Error = err.Error()
-		span.Out = min(n, s.q.TopK)
-		return
-	}
-	head := s.hits[:n]
-	before := make(map[string]int, n)
-	for i := range head {
-		head[i].Score = scores[i]
-		before[head[i].Chunk.ID] = i + 1
-	}
-	slices.SortStableFunc(head, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
-	})
-	for i := range head {
-		head[i].Trail = append(head[i].Trail, Rank{StageRerank, i + 1, head[i].Score})
-	}
-	s.hits = head
-	s.rankRerank(span, before)
-}
-
-// rerankWithin calls the reranker with a deadline: its budget, or half of what the caller's deadline leaves if that
-// is less, so that there is time to answer without it.
-func (s *search) rerankWithin(ctx context.Context, texts []string) ([]float64, error) {
-	budget := time.Duration(s.config.Retrieval.RerankMS) * time.Millisecond
-	if deadline, ok := ctx.Deadline(); ok {
-		budget = min(budget, time.Until(deadline)/2)
-	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	type reply struct {
-		scores []float64
-		err    error
-	}
-	got := make(chan reply, 1) // a reranker that ignores its context must not hold the search up
-	go func() {
-		scores, err := s.reranker.Rerank(ctx, s.text, texts)
-		got <- reply{scores, err}
-	}()
-	select {
-	case r := <-got:
-		if r.err == nil && len(r.scores) != len(texts) {
-			r.err = fmt.Errorf("%d scores for %d texts", len(r.scores), len(texts))
-		}
-		return r.scores, r.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("no reply within %v: %w", budget.Round(time.Millisecond), ctx.Err())
-	}
 }

@@ -89,7 +89,7 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	if s.words {
 		ask(StageSparse, func() ([]Match, error) {
-			return s.sparse.Search(ctx, s.q.Collection, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter})
+			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter})
 		})
 	}
 	wg.Wait()
@@ -141,12 +141,12 @@ func (s *search) askDense(ctx context.Context, k int) ([]Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.vectors.Search(ctx, s.q.Collection, VectorQuery{Vector: vector, K: k, Filter: s.filter})
+	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.filter})
 	if !errors.Is(err, ErrUnsupported) || s.filter.IsZero() {
 		return list, err
 	}
 	for ask := 4 * k; ; ask *= 4 {
-		list, err = s.vectors.Search(ctx, s.q.Collection, VectorQuery{Vector: vector, K: ask})
+		list, err = s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: ask})
 		if err != nil {
 			return nil, err
 		}

@@ -27,22 +27,31 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 	return r.Close()
 }
 
+// headerVersion is the version byte of a collection's header. Version 1 ended before Pending.
+const headerVersion = 2
+
 func encodeHeader(h rag.Header) ([]byte, error) {
-	return finish(128, func(w *record.Writer) {
-		w.String(h.Embedder)
-		w.Int(h.Dims)
-		w.String(h.Sparse)
-		w.Time(h.Created)
-		w.Bool(h.Dirty)
-		w.Strings(h.Pending)
-	})
+	w := record.NewWriter(headerVersion, 128)
+	w.String(h.Embedder)
+	w.Int(h.Dims)
+	w.String(h.Sparse)
+	w.Time(h.Created)
+	w.Bool(h.Dirty)
+	w.Strings(h.Pending)
+	w.Uint(uint64(h.Generation))
+	return w.Finish()
 }
 
-func decodeHeader(rec []byte) (h rag.Header, err error) {
-	err = read(rec, func(r *record.Reader) {
-		h = rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool(), Pending: r.Strings()}
-	})
-	return h, err
+func decodeHeader(rec []byte) (rag.Header, error) {
+	r, version, err := record.Open(rec, headerVersion)
+	if err != nil {
+		return rag.Header{}, err
+	}
+	h := rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool()}
+	if version > 1 {
+		h.Pending, h.Generation = r.Strings(), int(r.Uint())
+	}
+	return h, r.Close()
 }
 
 // storedEntry is an entry record: the ledger line without its chunk references, which have a record of their own, so

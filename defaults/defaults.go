@@ -3,17 +3,19 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for text, Markdown, HTML, DOCX and PDF, the splitters, the
-// fusers, the trace sink and the built-in embedding model (about 23 MB of the binary). A program that wants fewer
-// imports the rooms it needs instead.
+// fusers, the trace sink, the embedding cache, the local reranker and the local embedder with its built-in model (about
+// 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
 
 import (
 	// Each room registers its providers when it is imported.
 	_ "github.com/seed-d8745b77/rag/catalog"
+	_ "github.com/seed-d8745b77/rag/embed"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/loader"
 	_ "github.com/seed-d8745b77/rag/loader/pdf"
+	_ "github.com/seed-d8745b77/rag/rerank/local"
 	_ "github.com/seed-d8745b77/rag/sparse"
 	_ "github.com/seed-d8745b77/rag/splitter"
 	_ "github.com/seed-d8745b77/rag/trace"

@@ -4,17 +4,22 @@
 //	go run ./bench/quality ../shared/data/ir
 //
 // Each document is one passage, as the published figures have it (text beyond the model's window is not seen by the
-// dense lane); -split cuts documents as an ingest does.
+// dense lane); -split cuts documents as an ingest does. Weights of the lanes are chosen on stored rankings:
+//
+//	go run ./bench/quality -lanes lanes.json ../shared/data/ir
+//	go run ./bench/quality -sweep lanes.json
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,48 +31,134 @@ import (
 func main() {
 	split := flag.Bool("split", false, "cut documents into passages as an ingest does")
 	only := flag.String("sets", "", "names of sets, by comma; empty: all")
-	fusion := flag.String("fusion", "rrf", "fuser: rrf or weighted")
-	dense := flag.Float64("dense-weight", 1, "weight of the dense lane")
-	sparse := flag.Float64("sparse-weight", 1, "weight of the sparse lane")
+	modes := flag.String("modes", "sparse,dense,hybrid", "modes to measure, by comma")
+	fusion := flag.String("fusion", "", "fuser; empty: the default")
+	dense := flag.Float64("dense-weight", 0, "weight of the dense lane; 0: the default")
+	sparse := flag.Float64("sparse-weight", 0, "weight of the sparse lane; 0: the default")
+	rerank := flag.String("rerank", rag.None, "reranker")
+	rerankN := flag.Int("rerank-top-n", 0, "passages given to the reranker; 0: the default")
+	rerankWeight := flag.Float64("rerank-weight", 0, "share of the reranker in the final score; 0: the default")
+	limit := flag.Int("queries", 0, "ask only so many queries of each set, evenly spread; 0: all")
+	docs := flag.Int("docs", 0, "keep only so many documents of each set besides the relevant ones, evenly spread; 0: all")
+	lanes := flag.String("lanes", "", "write both lanes' rankings to this file instead of measuring")
+	sweepFile := flag.String("sweep", "", "choose fusion weights on the rankings in these files, by comma")
 	flag.Parse()
-	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: quality [flags] FOLDER-OF-SETS")
-		os.Exit(2)
-	}
-	c := rag.DefaultConfig()
-	c.Fusion.Provider, c.Retrieval.DenseWeight, c.Retrieval.SparseWeight = *fusion, *dense, *sparse
-	if err := run(os.Stdout, c, flag.Arg(0), *only, *split); err != nil {
+	err := func() error {
+		if *sweepFile != "" {
+			return sweep(os.Stdout, strings.Split(*sweepFile, ","))
+		}
+		if flag.NArg() != 1 {
+			return errors.New("usage: quality [flags] FOLDER-OF-SETS")
+		}
+		c := rag.DefaultConfig()
+		given(&c.Fusion.Provider, *fusion)
+		given(&c.Retrieval.DenseWeight, *dense)
+		given(&c.Retrieval.SparseWeight, *sparse)
+		given(&c.Retrieval.RerankTopN, *rerankN)
+		given(&c.Retrieval.RerankWeight, *rerankWeight)
+		c.Rerank.Provider, c.Retrieval.RerankMS = *rerank, patience
+		sets, err := readSets(flag.Arg(0), *only, *limit, *docs)
+		if err != nil {
+			return err
+		}
+		if *lanes != "" {
+			return storeLanes(*lanes, c, sets)
+		}
+		return run(os.Stdout, c, sets, strings.Split(*modes, ","), *split)
+	}()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, c rag.Config, root, only string, split bool) error {
+// patience is how long a reranker may take here, in milliseconds: what is measured is its order, not its speed.
+const patience = 60_000
+
+// given sets a choice unless the flag was left at zero.
+func given[T comparable](choice *T, flag T) {
+	var zero T
+	if flag != zero {
+		*choice = flag
+	}
+}
+
+// readSets reads the sets in a folder of folders.
+func readSets(root, only string, queries, docs int) ([]*ir.Set, error) {
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "corpus.jsonl"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(dirs) == 0 {
-		return fmt.Errorf("no set in %s: a set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv", root)
-	}
-	fmt.Fprintln(w, "| set | documents | passages | queries | lane | nDCG@10 | recall@100 | dense left out | ms/query |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+	var sets []*ir.Set
 	for _, corpus := range dirs {
+		name := filepath.Base(filepath.Dir(corpus))
+		if only != "" && !slices.Contains(strings.Split(only, ","), name) {
+			continue
+		}
 		set, err := ir.Read(filepath.Dir(corpus))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if only == "" || strings.Contains(","+only+",", ","+set.Name+",") {
-			if err := measure(w, c, set, split); err != nil {
-				return fmt.Errorf("%s: %w", set.Name, err)
-			}
+		set.Queries = spread(set.Queries, queries)
+		thin(set, docs)
+		sets = append(sets, set)
+	}
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("no set in %s: a set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv", root)
+	}
+	return sets, nil
+}
+
+// spread takes n of the list, evenly; 0: all.
+func spread[T any](all []T, n int) []T {
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	some := make([]T, n)
+	for i := range some {
+		some[i] = all[i*len(all)/n]
+	}
+	return some
+}
+
+// thin keeps n of the documents that no query asks for; 0: all.
+func thin(set *ir.Set, n int) {
+	if n == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, grades := range set.Judged {
+		for id, grade := range grades {
+			wanted[id] = wanted[id] || grade > 0
+		}
+	}
+	var kept, rest []ir.Doc
+	for _, d := range set.Docs {
+		if wanted[d.ID] {
+			kept = append(kept, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	set.Docs = append(kept, spread(rest, n)...)
+}
+
+func run(w io.Writer, c rag.Config, sets []*ir.Set, modes []string, split bool) error {
+	fmt.Fprintln(w, "| set | documents | passages | queries | lane | nDCG@10 | recall@100 | dense left out | ms/query |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
+	for _, set := range sets {
+		err := withEngine(c, set, split, func(eng *rag.Engine, rep *rag.IngestReport) error {
+			return measure(w, eng, rep, set, modes, split)
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", set.Name, err)
 		}
 	}
 	return nil
 }
 
-// measure ingests a set into a fresh engine and asks its queries in each mode.
-func measure(w io.Writer, c rag.Config, set *ir.Set, split bool) error {
+// withEngine ingests a set into a fresh engine.
+func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, *rag.IngestReport) error) error {
 	dir, err := os.MkdirTemp("", "rag-quality")
 	if err != nil {
 		return err
@@ -82,26 +173,30 @@ func measure(w io.Writer, c rag.Config, set *ir.Set, split bool) error {
 		return err
 	}
 	defer eng.Close()
-	ctx := context.Background()
 	start := time.Now()
-	rep, err := eng.Ingest(ctx, rag.IngestRequest{Sources: []rag.Sources{sources(set.Docs)}})
+	rep, err := eng.Ingest(context.Background(), rag.IngestRequest{Sources: []rag.Sources{sources(set.Docs)}})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d passages in %.0f s, %d longer than the window\n", set.Name, rep.Chunks.New, time.Since(start).Seconds(), rep.Truncated)
+	return use(eng, rep)
+}
+
+// measure asks a set's queries in each mode.
+func measure(w io.Writer, eng *rag.Engine, rep *rag.IngestReport, set *ir.Set, modes []string, split bool) error {
 	depth := ir.ScoreDepth
 	if split {
 		depth *= 4 // several passages of one document count once
 	}
-	for _, mode := range []rag.Mode{rag.Sparse, rag.Dense, rag.Hybrid} {
+	for _, mode := range modes {
 		leftOut := 0
 		start := time.Now()
 		score, err := ir.Evaluate(set, func(query string) ([]string, error) {
-			res, err := eng.Search(ctx, rag.Query{Text: query, Mode: mode, TopK: depth})
+			res, err := eng.Search(context.Background(), rag.Query{Text: query, Mode: rag.Mode(mode), TopK: depth})
 			if err != nil {
 				return nil, err
 			}
-			if mode == rag.Hybrid && res.Mode != rag.Hybrid {
+			if mode == string(rag.Hybrid) && res.Mode != rag.Hybrid {
 				leftOut++
 			}
 			return documents(res), nil

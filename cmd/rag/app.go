@@ -107,8 +107,8 @@ words at once. It needs no service, no key and no download.`,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say what is being done; with search, print each stage's list")
 	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")
 	root.AddCommand(
-		newInit(a), newIngest(a), newSearch(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a),
-		newExplain(a), newConfig(a), newHelpAll(root),
+		newInit(a), newIngest(a), newSearch(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
+		newExplain(a), newConfig(a), newModels(a), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()
 	return root

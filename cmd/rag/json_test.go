@@ -62,6 +62,26 @@ func keysOf(v any, at string, documented map[string]key, keys, objects map[strin
 // parent is the path of the object that a key stands in; "" for the outermost.
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
+// checkJSON checks that a run printed exactly the keys that the reference lists below a heading.
+func checkJSON(t *testing.T, heading string, o outcome) {
+	t.Helper()
+	documented := documentedKeys(t, heading)
+	var v map[string]any
+	o.into(&v)
+	printed, objects := map[string]bool{}, map[string]bool{}
+	keysOf(v, "", documented, printed, objects)
+	for path := range printed {
+		if _, ok := documented[path]; !ok {
+			t.Errorf("%s: %s is printed and not documented", heading, path)
+		}
+	}
+	for path, k := range documented {
+		if !printed[path] && !k.sometimes && objects[parent(path)] {
+			t.Errorf("%s: %s is documented and not printed:\n%s", heading, path, o.stdout)
+		}
+	}
+}
+
 // Every key that is printed is documented, and every documented key is printed.
 func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	s := newShell(t)
@@ -73,21 +93,7 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 
 	check := func(heading string, o outcome) {
 		t.Helper()
-		documented := documentedKeys(t, heading)
-		var v map[string]any
-		o.into(&v)
-		printed, objects := map[string]bool{}, map[string]bool{}
-		keysOf(v, "", documented, printed, objects)
-		for path := range printed {
-			if _, ok := documented[path]; !ok {
-				t.Errorf("%s: %s is printed and not documented", heading, path)
-			}
-		}
-		for path, k := range documented {
-			if !printed[path] && !k.sometimes && objects[parent(path)] {
-				t.Errorf("%s: %s is documented and not printed:\n%s", heading, path, o.stdout)
-			}
-		}
+		checkJSON(t, heading, o)
 	}
 
 	check("Errors", s.rag("list", "--json").want(exitFailed))
@@ -103,6 +109,7 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	check("JSON of show for a passage", s.rag("show", res.Hits[0].ChunkID, "--json").want(exitDone))
 	check("JSON of load", s.rag("load", "docs/leave.md", "--json").want(exitDone))
 	check("JSON of verify", s.rag("verify", "--json").want(exitDone))
+	check("JSON of reindex", s.rag("reindex", "--json").want(exitDone))
 	check("JSON of explain", s.rag("explain", "notice period", "--chunk", res.Hits[0].ChunkID, "--json").want(exitDone))
 	check("JSON of config print", s.rag("config", "print", "--json").want(exitDone))
 	check("JSON of config path", s.rag("config", "path", "--json").want(exitDone))

@@ -210,6 +210,7 @@ func TestVerifyAndExplain(t *testing.T) {
 	s.rag("ingest", "docs").want(exitDone)
 	s.rag("verify").want(exitDone).prints("ok", "0 orphans, 0 missing")
 	s.rag("verify", "--repair").want(exitDone).prints("ok")
+	s.rag("reindex").want(exitDone).prints("collection default", "0 embedded", "reused")
 	s.rag("explain", "notice period", "--text", "three  months to the\nend").want(exitDone).prints("dense", "sparse", "fusion", "rerank", "returned at rank 1")
 	s.rag("explain", "notice period", "--text", "no such words").want(exitFailed).says("no passage contains")
 	s.rag("explain", "notice period", "--chunk", "000000000000000000000000").want(exitFailed)

@@ -4,16 +4,15 @@ import (
 	"crypto/sha256"
 	_ "embed" // the model's files
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/encoder"
+	"github.com/seed-d8745b77/rag/internal/modelhub"
+	"github.com/seed-d8745b77/rag/internal/modelhub/modelrun"
 	"github.com/seed-d8745b77/rag/internal/tokenize"
 )
-
-// builtinName is the name of the built-in model in settings.
-const builtinName = "builtin"
 
 // The model; model/README.md says where it comes from.
 var (
@@ -23,37 +22,40 @@ var (
 	builtinVocabulary string
 )
 
-// builtinTokens is the window that the model's card names: it was trained on no longer texts, though it has more
-// positions.
-const builtinTokens = 256
-
-// batch is the most texts a call is worth having: enough to keep all threads busy to the end.
-const batch = 64
-
 // revisionDigits of the digest are enough to tell revisions apart.
 const revisionDigits = 12
 
+// The parts of the built-in model, made once for all embedders.
 var (
 	loadBuiltin = sync.OnceValues(func() (*encoder.Model, error) { return encoder.Load(builtinWeights) })
 
-	loadBuiltinWords = sync.OnceValues(func() (*tokenize.WordPiece, error) {
+	builtinWords = sync.OnceValues(func() (*tokenize.WordPiece, error) {
 		return tokenize.NewWordPiece(strings.Split(strings.TrimSuffix(builtinVocabulary, "\n"), "\n"))
 	})
 
-	describeBuiltin = sync.OnceValues(func() (rag.EmbedModel, error) {
+	builtinRevision = sync.OnceValues(func() (string, error) {
 		weights, err := encoder.Revision(builtinWeights)
 		if err != nil {
-			return rag.EmbedModel{}, err
+			return "", err
 		}
 		digest := sha256.Sum256([]byte(weights + builtinVocabulary))
-		return rag.EmbedModel{
-			Name:      "all-MiniLM-L6-v2-int8",
-			Revision:  hex.EncodeToString(digest[:])[:revisionDigits],
-			Dims:      384,
-			MaxTokens: builtinTokens,
-			MaxBatch:  batch,
-			Pooling:   encoder.PoolingMean,
-			Languages: []string{"en"},
-		}, nil
+		return hex.EncodeToString(digest[:])[:revisionDigits], nil
 	})
 )
+
+// openBuiltin returns the built-in model.
+func openBuiltin(threads int) (*modelrun.Model, error) {
+	card, ok := modelhub.Named(modelhub.Builtin)
+	if !ok {
+		return nil, fmt.Errorf("built-in model: %w", modelhub.ErrUnknown)
+	}
+	words, err := builtinWords()
+	if err != nil {
+		return nil, fmt.Errorf("built-in model: %w", err)
+	}
+	revision, err := builtinRevision()
+	if err != nil {
+		return nil, fmt.Errorf("built-in model: %w", err)
+	}
+	return modelrun.New(card, words, revision, threads, loadBuiltin), nil
+}

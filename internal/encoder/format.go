@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 )
 
 // A weights file holds a model as it is shipped. All numbers are little endian:
@@ -23,7 +21,9 @@ import (
 //	end-32  32     SHA-256 of everything before
 //
 // A tensor of type "f32" is rows·cols float32 values. One of type "i8" is a float32 scale for each row, then
-// rows·cols int8 values; the weight is scale·value. Names are those of the model's safetensors file.
+// rows·cols int8 values; the weight is scale·value. One of type "i4" is blocks of 32 weights of a row, one after the
+// other: a float16 scale, then 16 bytes, of which byte i holds weight i in its low and weight 16+i in its high four
+// bits; the weight is scale·(value-8). Names are those of the model's safetensors file, without a prefix.
 const (
 	magic         = "ragmodel"
 	formatVersion = 1
@@ -31,13 +31,22 @@ const (
 	digestSize    = sha256.Size
 )
 
-// ErrFormat is the kind of all errors about a weights file that cannot be used.
-var ErrFormat = errors.New("not a usable weights file")
+// Form is how the values of a tensor are kept.
+type Form string
 
-// Tensor types.
+// Forms of tensors. A weights file has the first three; the others are those of safetensors.
 const (
-	typeFloat32 = "f32"
-	typeInt8    = "i8"
+	Float32  Form = "f32"
+	Int8     Form = "i8" // a scale for each row
+	Int4     Form = "i4" // a scale for each block of 32 values; rows are multiples of that
+	float16  Form = "f16"
+	bfloat16 Form = "bf16"
+)
+
+// Sizes of a block of an Int4 tensor.
+const (
+	blockValues = 32
+	blockBytes  = 2 + blockValues/2
 )
 
 // header is the JSON part of a weights file.
@@ -48,7 +57,7 @@ type header struct {
 
 type tensorEntry struct {
 	Name   string `json:"name"`
-	Type   string `json:"type"`
+	Type   Form   `json:"type"`
 	Rows   int    `json:"rows"`
 	Cols   int    `json:"cols"`
 	Offset int    `json:"offset"`
@@ -62,12 +71,18 @@ func (t *tensorEntry) size() (int, error) {
 		return 0, fmt.Errorf("tensor %s of %d x %d: %w", t.Name, t.Rows, t.Cols, ErrFormat)
 	}
 	switch t.Type {
-	case typeFloat32:
+	case Float32:
 		return 4 * t.Rows * t.Cols, nil
-	case typeInt8:
+	case float16, bfloat16:
+		return 2 * t.Rows * t.Cols, nil
+	case Int8:
 		return 4*t.Rows + t.Rows*t.Cols, nil
+	case Int4:
+		if t.Cols%blockValues == 0 {
+			return t.Rows * t.Cols / blockValues * blockBytes, nil
+		}
 	}
-	return 0, fmt.Errorf("tensor %s of unknown type %q: %w", t.Name, t.Type, ErrFormat)
+	return 0, fmt.Errorf("tensor %s with %d values in a row of unknown type %q: %w", t.Name, t.Cols, t.Type, ErrFormat)
 }
 
 // Revision returns the digest that a weights file ends with, in hex: it names the weights without reading them.
@@ -77,13 +92,6 @@ func Revision(file []byte) (string, error) {
 		return "", fmt.Errorf("%d bytes that do not begin with %q: %w", len(file), magic, ErrFormat)
 	}
 	return hex.EncodeToString(file[len(file)-digestSize:]), nil
-}
-
-// weights is an opened weights file; it reads from the file's bytes.
-type weights struct {
-	config  Config
-	tensors map[string]tensorEntry
-	data    []byte
 }
 
 // openWeights checks the file's frame and digest and finds its tensors.
@@ -111,61 +119,9 @@ func openWeights(file []byte) (*weights, error) {
 	}
 	w := &weights{config: h.Config, tensors: make(map[string]tensorEntry, len(h.Tensors)), data: body[prefixSize+n:]}
 	for _, t := range h.Tensors {
-		size, err := t.size()
-		if err != nil {
+		if err := w.add(t); err != nil {
 			return nil, err
 		}
-		if t.Offset < 0 || t.Offset > len(w.data) || size > len(w.data)-t.Offset {
-			return nil, fmt.Errorf("tensor %s lies outside the file: %w", t.Name, ErrFormat)
-		}
-		w.tensors[t.Name] = t
 	}
 	return w, nil
-}
-
-// table is a tensor in the file: rows of floats, or of scaled int8 values.
-type table struct {
-	rows, cols int
-	floats     []byte // float32 values; nil if quantised
-	scales     []byte // a float32 per row
-	values     []byte // int8
-}
-
-// table returns the tensor of this name, which must have this shape.
-func (w *weights) table(name string, rows, cols int) (*table, error) {
-	t, ok := w.tensors[name]
-	if !ok || t.Rows != rows || t.Cols != cols {
-		return nil, fmt.Errorf("tensor %s: want %d x %d, have %d x %d: %w", name, rows, cols, t.Rows, t.Cols, ErrFormat)
-	}
-	data := w.data[t.Offset:]
-	if t.Type == typeFloat32 {
-		return &table{rows: rows, cols: cols, floats: data[:4*rows*cols]}, nil
-	}
-	return &table{rows: rows, cols: cols, scales: data[:4*rows], values: data[4*rows : 4*rows+rows*cols]}, nil
-}
-
-// row writes the weights of one row to dst, which is as long as a row.
-func (t *table) row(r int, dst []float32) {
-	if t.floats != nil {
-		raw := t.floats[4*r*t.cols:]
-		for i := range dst {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		}
-		return
-	}
-	scale := math.Float32frombits(binary.LittleEndian.Uint32(t.scales[4*r:]))
-	for i, v := range t.values[r*t.cols : (r+1)*t.cols] {
-		dst[i] = scale * float32(int8(v))
-	}
-}
-
-// vector returns a tensor of one row.
-func (w *weights) vector(name string, n int) ([]float32, error) {
-	t, err := w.table(name, 1, n)
-	if err != nil {
-		return nil, err
-	}
-	v := make([]float32, n)
-	t.row(0, v)
-	return v, nil
 }

@@ -21,8 +21,8 @@ func resealed(file []byte, change func(body []byte) []byte) []byte {
 }
 
 func TestWeightsRoundTrip(t *testing.T) {
-	for name, quantised := range map[string]func(string) bool{"exact": nothing, "int8": isMatrix} {
-		w, err := openWeights(tinyFile(t, quantised))
+	for name, form := range map[string]func(string) Form{"exact": exact, "int8": int8s, "int4": int4s} {
+		w, err := openWeights(tinyFile(t, form))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +42,11 @@ func TestWeightsRoundTrip(t *testing.T) {
 				for _, v := range original {
 					top = max(top, math.Abs(float64(v)))
 				}
-				if quantised(want.Name) {
+				switch form(want.Name) {
+				case Int8:
 					allowed = top / math.MaxInt8 / 2 * 1.001 // half a step, and rounding of the scale
+				case Int4:
+					allowed = top / 8 * 1.001 // a step: what would be 8 becomes 7
 				}
 				if d := farthest(row, original); d > allowed {
 					t.Errorf("%s: %s row %d is off by %g, more than %g", name, want.Name, r, d, allowed)
@@ -54,7 +57,7 @@ func TestWeightsRoundTrip(t *testing.T) {
 }
 
 func TestWriteIsDeterministic(t *testing.T) {
-	if !bytes.Equal(tinyFile(t, isMatrix), tinyFile(t, isMatrix)) {
+	if !bytes.Equal(tinyFile(t, int8s), tinyFile(t, int8s)) {
 		t.Error("the same tensors gave other bytes")
 	}
 }
@@ -63,7 +66,7 @@ func TestWriteQuantisesAZeroRow(t *testing.T) {
 	tensors := tinyTensors(tinyConfig)
 	clear(tensors[0].Values)
 	var file bytes.Buffer
-	if err := Write(&file, tinyConfig, tensors, isMatrix); err != nil {
+	if err := Write(&file, tinyConfig, tensors, int8s); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(file.Bytes()); err != nil {
@@ -72,11 +75,11 @@ func TestWriteQuantisesAZeroRow(t *testing.T) {
 }
 
 func TestRevisionNamesTheWeights(t *testing.T) {
-	a, err := Revision(tinyFile(t, nothing))
+	a, err := Revision(tinyFile(t, exact))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Revision(tinyFile(t, isMatrix))
+	b, err := Revision(tinyFile(t, int8s))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +89,7 @@ func TestRevisionNamesTheWeights(t *testing.T) {
 }
 
 func TestLoadRefusesDamagedFiles(t *testing.T) {
-	good := tinyFile(t, isMatrix)
+	good := tinyFile(t, int8s)
 	header := func(from, to string) []byte {
 		return resealed(good, func(body []byte) []byte {
 			n := binary.LittleEndian.Uint32(body[prefixSize-4:])
@@ -129,7 +132,7 @@ func TestLoadRefusesDamagedFiles(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	good := tinyFile(f, isMatrix)
+	good := tinyFile(f, int8s)
 	f.Add(good[:len(good)-digestSize])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -73,13 +73,18 @@ func (w reference) attend(x [][]float64, name string, heads int) [][]float64 {
 	return out
 }
 
-func (w reference) vector(c Config, ids []int32) []float32 {
-	x := make([][]float64, len(ids))
-	for i, id := range ids {
+// run returns what the last layer makes of each token.
+func (w reference) run(c Config, p Pair) [][]float64 {
+	x := make([][]float64, len(p.IDs))
+	for i, id := range p.IDs {
+		segment := 0
+		if p.Types != nil {
+			segment = int(p.Types[i])
+		}
 		for j := range c.Hidden {
 			x[i] = append(x[i], float64(w["embeddings.word_embeddings.weight"].Values[int(id)*c.Hidden+j])+
-				float64(w["embeddings.position_embeddings.weight"].Values[i*c.Hidden+j])+
-				float64(w["embeddings.token_type_embeddings.weight"].Values[j]))
+				float64(w["embeddings.position_embeddings.weight"].Values[(c.FirstPosition+i)*c.Hidden+j])+
+				float64(w["embeddings.token_type_embeddings.weight"].Values[segment*c.Hidden+j]))
 		}
 	}
 	x = w.norm(x, nil, "embeddings.LayerNorm")
@@ -95,13 +100,24 @@ func (w reference) vector(c Config, ids []int32) []float32 {
 		}
 		x = w.norm(x, w.linear(wide, p+"output.dense"), p+"output.LayerNorm")
 	}
+	return x
+}
+
+func (w reference) vector(c Config, ids []int32) []float32 {
+	x := w.run(c, Pair{IDs: ids})
+	if c.Pooling == PoolingCLS {
+		x = x[:1]
+	}
 	mean := make([]float64, c.Hidden)
 	var length float64
 	for j := range mean {
 		for i := range x {
-			mean[j] += x[i][j]
+			mean[j] += x[i][j] / float64(len(x))
 		}
 		length += mean[j] * mean[j]
+	}
+	if c.Raw {
+		length = 1
 	}
 	v := make([]float32, c.Hidden)
 	for j := range v {
@@ -110,13 +126,22 @@ func (w reference) vector(c Config, ids []int32) []float32 {
 	return v
 }
 
+func (w reference) score(c Config, p Pair) float64 {
+	names := headNames[c.Architecture]
+	pooled := w.linear(w.run(c, p)[:1], names[0])
+	for j, v := range pooled[0] {
+		pooled[0][j] = math.Tanh(v)
+	}
+	return w.linear(pooled, names[1])[0][0]
+}
+
 func TestVectorsAreTheTextbooks(t *testing.T) {
 	w := reference{}
 	for _, tensor := range tinyTensors(tinyConfig) {
 		w[tensor.Name] = tensor
 	}
-	for _, k := range []kernels{portable(), fastest()} {
-		r := NewRunner(tinyModel(t, nothing, k), 2)
+	for _, k := range available() {
+		r := NewRunner(tinyModel(t, exact, k), 2)
 		for n := 1; n <= tinyConfig.Positions; n++ {
 			ids := sequence(n, n)
 			got, err := r.Embed(t.Context(), [][]int32{ids})
@@ -131,7 +156,7 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 }
 
 func TestKernelsAgree(t *testing.T) {
-	a, b := tinyModel(t, isMatrix, portable()), tinyModel(t, isMatrix, fastest())
+	a, b := tinyModel(t, int8s, portable()), tinyModel(t, int8s, fastest())
 	for n := 1; n <= tinyConfig.Positions; n++ {
 		kernelsAgree(t, a, b, sequence(n, 3*n))
 	}
@@ -166,7 +191,7 @@ func kernelsAgree(t *testing.T, a, b *Model, ids []int32) {
 }
 
 func TestVectorsDoNotDependOnTheBatchOrWhatRanBefore(t *testing.T) {
-	m := tinyModel(t, isMatrix, fastest())
+	m := tinyModel(t, int8s, fastest())
 	var batch [][]int32
 	for n := 1; n <= tinyConfig.Positions; n += 3 {
 		batch = append(batch, sequence(n, n))

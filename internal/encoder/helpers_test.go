@@ -13,6 +13,12 @@ var tinyConfig = Config{
 	Vocabulary: 50, Positions: 40, Types: 2, Epsilon: 1e-12, Pooling: PoolingMean,
 }
 
+// headNames are the two layers of a head, as the hubs' models name them.
+var headNames = map[string][2]string{
+	ArchitectureBERT:    {"pooler.dense", "classifier"},
+	ArchitectureRoBERTa: {"classifier.dense", "classifier.out_proj"},
+}
+
 // tinyTensors are random weights of the shape of c, by name.
 func tinyTensors(c Config) []Tensor {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -33,7 +39,7 @@ func tinyTensors(c Config) []Tensor {
 		add(name+".bias", 1, outputs, 0)
 	}
 	add("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden, 0)
-	add("embeddings.position_embeddings.weight", c.Positions, c.Hidden, 0)
+	add("embeddings.position_embeddings.weight", c.FirstPosition+c.Positions, c.Hidden, 0)
 	add("embeddings.token_type_embeddings.weight", c.Types, c.Hidden, 0)
 	layerNorm("embeddings.LayerNorm")
 	for i := range c.Layers {
@@ -47,27 +53,47 @@ func tinyTensors(c Config) []Tensor {
 		dense(p+"output.dense", c.Hidden, c.FeedForward)
 		layerNorm(p + "output.LayerNorm")
 	}
+	if c.Logits > 0 {
+		names := headNames[c.Architecture]
+		dense(names[0], c.Hidden, c.Hidden)
+		dense(names[1], 1, c.Hidden)
+	}
 	return all
 }
 
-func isMatrix(name string) bool {
-	return strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm")
+// exact leaves all tensors as they are.
+func exact(string) Form { return Float32 }
+
+// int8s rounds the matrices.
+func int8s(name string) Form { return matricesAs(Int8, name) }
+
+// int4s rounds the matrices more, but for the one whose rows are not whole blocks.
+func int4s(name string) Form {
+	if strings.HasSuffix(name, ".output.dense.weight") && !strings.Contains(name, "attention") {
+		return matricesAs(Int8, name)
+	}
+	return matricesAs(Int4, name)
 }
 
-func nothing(string) bool { return false }
+func matricesAs(form Form, name string) Form {
+	if strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm") {
+		return form
+	}
+	return Float32
+}
 
-func tinyFile(t testing.TB, quantised func(string) bool) []byte {
+func tinyFile(t testing.TB, form func(string) Form) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := Write(&file, tinyConfig, tinyTensors(tinyConfig), quantised); err != nil {
+	if err := Write(&file, tinyConfig, tinyTensors(tinyConfig), form); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
 }
 
-func tinyModel(t testing.TB, quantised func(string) bool, k kernels) *Model {
+func tinyModel(t testing.TB, form func(string) Form, k kernels) *Model {
 	t.Helper()
-	m, err := load(tinyFile(t, quantised), k)
+	m, err := load(tinyFile(t, form), k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,36 +2,51 @@ package encoder
 
 import "math"
 
-// Sizes of the tile that a kernel computes at a time, and thereby of the panels that matrices are packed in.
+// Sizes that matrices are packed and padded by.
 const (
-	tileRows = 6
-	tileCols = 16
-	lanes    = 8 // softmax and gelu take multiples of this many values
+	tileCols = 16 // outputs of a panel
+	tileRows = 12 // a multiple of the rows of every kernel's tile
+	lanes    = 16 // softmax, gelu and round take multiples of this many values
 )
 
 // kernels are the inner loops, in the form that suits a processor. Two sets agree to about 1e-5, not to the bit.
 type kernels struct {
 	name string
+	rows int // of a tile
 
-	// tile adds a·b to c: a is tileRows rows of k values with row stride lda, b is k rows of tileCols values without
-	// gaps, c is tileRows rows of tileCols values with row stride ldc. k is at least 1.
+	// tile adds a·b to c: a is rows rows of k values with row stride lda, b is k rows of tileCols values without gaps,
+	// c is rows rows of tileCols values with row stride ldc. k is at least 1.
 	tile func(a []float32, lda int, b, c []float32, ldc, k int)
+
+	// pair is tile for two panels at a time, c has rows of 2·tileCols values. It may be nil.
+	pair func(a []float32, lda int, b0, b1, c []float32, ldc, k int)
 
 	// softmax replaces the values of one row by their shares of e^x; len(x) is a multiple of lanes and above 0.
 	softmax func(x []float32)
 
 	// gelu replaces each value by x/2 · (1 + erf(x/√2)); len(x) is a multiple of lanes and above 0.
 	gelu func(x []float32)
+
+	// round rounds a row to integers of at most top, which it scales the row to; it returns what an integer stands for.
+	// len(x) is a multiple of lanes and above 0. It and dot are nil where products of integers gain nothing.
+	round func(x []float32, to []int16, top float32) float32
+
+	// dot is pair for integers: it adds each sum of products, times the row's and the output's scale, to c. a has rows
+	// of k values without gaps, b0 and b1 hold two inputs of each output side by side; k is even.
+	dot func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int)
 }
+
+// fastest returns the kernels for this processor.
+func fastest() kernels { return available()[0] }
 
 // portable returns the kernels in Go alone.
 func portable() kernels {
-	return kernels{name: "go", tile: tileGo, softmax: softmaxGo, gelu: geluGo}
+	return kernels{name: "go", rows: 6, tile: tileGo, softmax: softmaxGo, gelu: geluGo}
 }
 
-// tileGo works on 3x2 values of c at a time: the sums of that many, and what goes into them, fit the registers.
+// tileGo computes a tile of 6 rows. It works on 3x2 values of c at a time: the sums of that many, and what goes into them, fit the registers.
 func tileGo(a []float32, lda int, b, c []float32, ldc, k int) {
-	for i := 0; i < tileRows; i += 3 {
+	for i := 0; i < 6; i += 3 {
 		a0 := a[i*lda:][:k]
 		a1 := a[(i+1)*lda:][:k]
 		a2 := a[(i+2)*lda:][:k]

@@ -13,17 +13,56 @@ func softmaxAVX2(x *float32, n int)
 //go:noescape
 func geluAVX2(x *float32, n int)
 
-// fastest returns the kernels of this processor.
-func fastest() kernels {
+//go:noescape
+func tile16AVX512(a *float32, lda int, b, c *float32, ldc, k int)
+
+//go:noescape
+func tile32AVX512(a *float32, lda int, b0, b1, c *float32, ldc, k int)
+
+//go:noescape
+func dotVNNI(a *int16, rowScales *float32, b0, b1 *int16, scales, c *float32, ldc, k int)
+
+//go:noescape
+func shortsAVX512(x *float32, to *int16, n int, top float32) float32
+
+// available returns the kernels that this processor has, the fastest first.
+func available() []kernels {
+	all := []kernels{portable()}
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
-		return portable()
+		return all
 	}
-	return kernels{
+	avx2 := kernels{
 		name: "avx2",
+		rows: 6,
 		tile: func(a []float32, lda int, b, c []float32, ldc, k int) {
 			tileAVX2(&a[0], lda, &b[0], &c[0], ldc, k)
 		},
 		softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
 		gelu:    func(x []float32) { geluAVX2(&x[0], len(x)) },
 	}
+	all = append([]kernels{avx2}, all...)
+	if !cpu.X86.HasAVX512F {
+		return all
+	}
+	avx512 := avx2
+	avx512.name, avx512.rows = "avx512", 12
+	avx512.tile = func(a []float32, lda int, b, c []float32, ldc, k int) {
+		tile16AVX512(&a[0], lda, &b[0], &c[0], ldc, k)
+	}
+	avx512.pair = func(a []float32, lda int, b0, b1, c []float32, ldc, k int) {
+		tile32AVX512(&a[0], lda, &b0[0], &b1[0], &c[0], ldc, k)
+	}
+	all = append([]kernels{avx512}, all...)
+	if !cpu.X86.HasAVX512VNNI {
+		return all
+	}
+	vnni := avx512
+	vnni.name = "avx512-vnni"
+	vnni.round = func(x []float32, to []int16, top float32) float32 {
+		return shortsAVX512(&x[0], &to[0], len(x), top)
+	}
+	vnni.dot = func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int) {
+		dotVNNI(&a[0], &rowScales[0], &b0[0], &b1[0], &scales[0], &c[0], ldc, k)
+	}
+	return append([]kernels{vnni}, all...)
 }

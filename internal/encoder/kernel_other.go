@@ -1,6 +1,6 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package encoder
 
-// fastest returns the kernels of this processor.
-func fastest() kernels { return portable() }
+// available returns the kernels that this processor has, the fastest first.
+func available() []kernels { return []kernels{portable()} }

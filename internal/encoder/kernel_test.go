@@ -16,7 +16,7 @@ func random(rng *rand.Rand, n int, scale float64) []float32 {
 
 func TestMulAdd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, k := range []kernels{portable(), fastest()} {
+	for _, k := range available() {
 		for _, inputs := range []int{1, 2, 3, 4, 5, 7, 32, panelStep, panelStep + 1, 3*panelStep + 5} {
 			const outputs, rows, gap = 2 * tileCols, 2 * tileRows, 3
 			m := newMatrix(outputs, inputs)
@@ -50,7 +50,7 @@ func TestMulAdd(t *testing.T) {
 
 func TestSoftmax(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, k := range []kernels{portable(), fastest()} {
+	for _, k := range available() {
 		for _, n := range []int{lanes, 2 * lanes, 17 * lanes} {
 			x := random(rng, n, 10)
 			hide(x[n-3:])
@@ -74,7 +74,7 @@ func TestSoftmax(t *testing.T) {
 }
 
 func TestGELU(t *testing.T) {
-	for _, k := range []kernels{portable(), fastest()} {
+	for _, k := range available() {
 		var x []float32
 		for v := float32(-20); v < 20; v += 0.01 {
 			x = append(x, v)

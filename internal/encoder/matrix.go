@@ -16,15 +16,22 @@ func newMatrix(outputs, inputs int) matrix {
 // the first-level cache.
 const panelStep = 256
 
-// mulAdd adds a·m to c for the given number of rows, rounded up to whole tiles: a and c must have that many, with
-// row strides lda and ldc, and what the rows in excess hold does not matter.
+// mulAdd adds a·m to c for the given number of rows, a multiple of tileRows, with row strides lda and ldc.
 func (m *matrix) mulAdd(k *kernels, a []float32, lda int, c []float32, ldc, rows int) {
 	for from := 0; from < m.inputs; from += panelStep {
 		step := min(panelStep, m.inputs-from)
-		for col := 0; col < m.outputs; col += tileCols {
-			panel := m.panels[col*m.inputs+from*tileCols:]
-			for row := 0; row < rows; row += tileRows {
-				k.tile(a[row*lda+from:], lda, panel, c[row*ldc+col:], ldc, step)
+		panel := func(col int) []float32 { return m.panels[col*m.inputs+from*tileCols:] }
+		col := 0
+		for ; k.pair != nil && col+2*tileCols <= m.outputs; col += 2 * tileCols {
+			b0, b1 := panel(col), panel(col+tileCols)
+			for row := 0; row < rows; row += k.rows {
+				k.pair(a[row*lda+from:], lda, b0, b1, c[row*ldc+col:], ldc, step)
+			}
+		}
+		for ; col < m.outputs; col += tileCols {
+			b := panel(col)
+			for row := 0; row < rows; row += k.rows {
+				k.tile(a[row*lda+from:], lda, b, c[row*ldc+col:], ldc, step)
 			}
 		}
 	}

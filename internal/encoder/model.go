@@ -1,10 +1,10 @@
-// Package encoder computes sentence vectors with encoder models of the BERT family, in Go alone.
+// Package encoder computes with encoder models of the BERT family, in Go alone: vectors of texts, and scores of pairs.
 //
-//	model, err := encoder.Load(file)
+//	model, err := encoder.LoadDir(dir, encoder.Options{})
 //	vectors, err := encoder.NewRunner(model, 2).Embed(ctx, [][]int32{ids})
 //
-// Weights are quantised, activations are not: a vector depends on its own tokens only, never on the batch, and on one
-// kind of processor it is the same to the bit.
+// A vector or score depends on its own tokens only, never on the batch, and on one kind of processor it is the same to
+// the bit.
 package encoder
 
 import (
@@ -16,10 +16,13 @@ import (
 type Model struct {
 	config    Config
 	kernels   kernels
-	words     *table    // stays quantised: a row is unpacked when its token is met
-	positions []float32 // [Positions][Hidden], with the vector of the first segment type added
-	norm      norm      // of the sum of both
+	file      *mapping  // that words read from; nil if they read from memory of the caller
+	words     *table    // stays as it is in the file: a row is unpacked when its token is met
+	positions []float32 // [Positions][Hidden]
+	types     []float32 // [Types][Hidden]
+	norm      norm      // of the sum of the three
 	layers    []layer
+	head      *head // of a cross-encoder
 }
 
 // layer is one block: attention, then the feed-forward net, each added to its input and normalized.
@@ -32,13 +35,7 @@ type layer struct {
 	norm       norm
 }
 
-// linear is y = W·x + bias.
-type linear struct {
-	matrix
-	bias []float32
-}
-
-// Load reads a weights file (see Write) and unpacks it for the kernels of this processor. The model reads from file
+// Load reads a weights file (see [Write]) and unpacks it for the kernels of this processor. The model reads from file
 // as long as it lives. Errors wrap [ErrFormat].
 func Load(file []byte) (*Model, error) { return load(file, fastest()) }
 
@@ -47,16 +44,29 @@ func load(file []byte, k kernels) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
-	m := &Model{config: w.config, kernels: k}
+	return newModel(w, k)
+}
+
+func newModel(w *weights, k kernels) (*Model, error) {
+	m := &Model{config: w.config, kernels: k, file: w.file}
 	if err := m.loadEmbeddings(w); err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
 	for i := range m.config.Layers {
-		l, err := loadLayer(w, fmt.Sprintf("encoder.layer.%d.", i))
+		l, err := loadLayer(w, &m.kernels, fmt.Sprintf("encoder.layer.%d.", i))
 		if err != nil {
 			return nil, fmt.Errorf("read weights: %w", err)
 		}
 		m.layers = append(m.layers, l)
+		if w.file != nil {
+			w.file.forget() // it is packed now, and would be kept twice
+		}
+	}
+	if m.config.Logits > 0 {
+		var err error
+		if m.head, err = loadHead(w); err != nil {
+			return nil, fmt.Errorf("read weights: %w", err)
+		}
 	}
 	return m, nil
 }
@@ -64,7 +74,7 @@ func load(file []byte, k kernels) (*Model, error) {
 // Config returns the model's shape.
 func (m *Model) Config() Config { return m.config }
 
-// Kernel names the inner loops in use: "avx2" or "go".
+// Kernel names the inner loops in use: "avx512-vnni", "avx512", "avx2", "neon" or "go".
 func (m *Model) Kernel() string { return m.kernels.name }
 
 func (m *Model) loadEmbeddings(w *weights) (err error) {
@@ -72,39 +82,27 @@ func (m *Model) loadEmbeddings(w *weights) (err error) {
 	if m.words, err = w.table("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden); err != nil {
 		return err
 	}
-	positions, err := w.table("embeddings.position_embeddings.weight", c.Positions, c.Hidden)
+	positions, err := w.rows("embeddings.position_embeddings.weight", c.FirstPosition+c.Positions, c.Hidden)
 	if err != nil {
 		return err
 	}
-	types, err := w.table("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
-	if err != nil {
+	m.positions = positions[c.FirstPosition*c.Hidden:]
+	if m.types, err = w.rows("embeddings.token_type_embeddings.weight", c.Types, c.Hidden); err != nil {
 		return err
-	}
-	first := make([]float32, c.Hidden)
-	types.row(0, first)
-	m.positions = make([]float32, c.Positions*c.Hidden)
-	for i := range c.Positions {
-		row := m.positions[i*c.Hidden : (i+1)*c.Hidden]
-		positions.row(i, row)
-		for j, v := range first {
-			row[j] += v
-		}
 	}
 	m.norm, err = loadNorm(w, "embeddings.LayerNorm")
 	return err
 }
 
-func loadLayer(w *weights, prefix string) (l layer, err error) {
+func loadLayer(w *weights, k *kernels, prefix string) (l layer, err error) {
 	c := w.config
-	l.attend.matrix = newMatrix(3*c.Hidden, c.Hidden)
-	for i, part := range []string{"query", "key", "value"} {
-		scale := float32(1)
-		if part == "query" { // the attention divides q·k by √(Hidden/Heads)
-			scale = float32(1 / math.Sqrt(float64(c.Hidden/c.Heads)))
-		}
-		if err := l.attend.load(w, prefix+"attention.self."+part, i*c.Hidden, c.Hidden, scale); err != nil {
-			return l, err
-		}
+	attention := []part{
+		{name: prefix + "attention.self.query", scale: 1 / math.Sqrt(float64(c.Hidden/c.Heads))}, // softmax(q·k/√size)
+		{name: prefix + "attention.self.key", scale: 1},
+		{name: prefix + "attention.self.value", scale: 1},
+	}
+	if l.attend, err = loadLinear(w, k, c.Hidden, c.Hidden, attention...); err != nil {
+		return l, err
 	}
 	for _, x := range []struct {
 		to              *linear
@@ -115,8 +113,7 @@ func loadLayer(w *weights, prefix string) (l layer, err error) {
 		{&l.widen, "intermediate.dense", c.FeedForward, c.Hidden},
 		{&l.narrow, "output.dense", c.Hidden, c.FeedForward},
 	} {
-		x.to.matrix = newMatrix(x.outputs, x.inputs)
-		if err := x.to.load(w, prefix+x.name, 0, x.outputs, 1); err != nil {
+		if *x.to, err = loadLinear(w, k, x.outputs, x.inputs, part{name: prefix + x.name, scale: 1}); err != nil {
 			return l, err
 		}
 	}
@@ -125,30 +122,6 @@ func loadLayer(w *weights, prefix string) (l layer, err error) {
 	}
 	l.norm, err = loadNorm(w, prefix+"output.LayerNorm")
 	return l, err
-}
-
-// load fills outputs of the layer, from the first one on, with a weight and its bias, both scaled.
-func (l *linear) load(w *weights, name string, first, outputs int, scale float32) error {
-	weight, err := w.table(name+".weight", outputs, l.inputs)
-	if err != nil {
-		return err
-	}
-	bias, err := w.vector(name+".bias", outputs)
-	if err != nil {
-		return err
-	}
-	row := make([]float32, l.inputs)
-	for i := range outputs {
-		weight.row(i, row)
-		if scale != 1 {
-			for j := range row {
-				row[j] *= scale
-			}
-		}
-		l.setRow(first+i, row)
-		l.bias = append(l.bias, bias[i]*scale)
-	}
-	return nil
 }
 
 func loadNorm(w *weights, name string) (n norm, err error) {

@@ -49,17 +49,25 @@ func sumOfSquares(x []float32, mean float32) float32 {
 	return (a + b) + (c + d)
 }
 
-// unit returns the mean direction of the rows of x, scaled to length 1.
-func unit(x []float32, size int) []float32 {
+// mean returns the mean of the rows of x.
+func mean(x []float32, size int) []float32 {
 	v := make([]float32, size)
+	share := float32(size) / float32(len(x))
 	for ; len(x) > 0; x = x[size:] {
 		for i, a := range x[:size] {
 			v[i] += a
 		}
 	}
+	for i := range v {
+		v[i] *= share
+	}
+	return v
+}
+
+// toUnit scales a vector to length 1.
+func toUnit(v []float32) {
 	scale := float32(1 / math.Sqrt(float64(sumOfSquares(v, 0))))
 	for i := range v {
 		v[i] *= scale
 	}
-	return v
 }

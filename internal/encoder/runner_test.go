@@ -12,7 +12,7 @@ import (
 )
 
 func TestEmbedRefusesBadSequences(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
 	for name, ids := range map[string][]int32{
 		"empty":         {},
 		"too long":      sequence(tinyConfig.Positions+1, 0),
@@ -27,14 +27,14 @@ func TestEmbedRefusesBadSequences(t *testing.T) {
 }
 
 func TestEmbedNothing(t *testing.T) {
-	got, err := NewRunner(tinyModel(t, isMatrix, fastest()), 2).Embed(t.Context(), nil)
+	got, err := NewRunner(tinyModel(t, int8s, fastest()), 2).Embed(t.Context(), nil)
 	if err != nil || len(got) != 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
 func TestEmbedCancelled(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Embed(ctx, [][]int32{{1}, {2}}); !errors.Is(err, context.Canceled) {
@@ -47,7 +47,7 @@ func TestEmbedCancelled(t *testing.T) {
 
 // TestEmbedWaitsForAThread takes the only thread away: a call waits for it until its context ends.
 func TestEmbedWaitsForAThread(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
 	taken := <-r.free
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -62,8 +62,33 @@ func TestEmbedWaitsForAThread(t *testing.T) {
 	r.free <- taken
 }
 
+func TestPacks(t *testing.T) {
+	pairs := func(lengths ...int) []Pair {
+		var out []Pair
+		for _, n := range lengths {
+			out = append(out, Pair{IDs: make([]int32, n)})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		pairs []Pair
+		want  [][]int
+	}{
+		"none":               {nil, nil},
+		"long ones alone":    {pairs(packTokens, 2*packTokens, packTokens), [][]int{{1}, {0}, {2}}},
+		"short ones packed":  {pairs(packTokens, 40, 60, packTokens, 20, 40), [][]int{{0}, {3}, {2, 1}, {5, 4}}},
+		"some for each":      {pairs(10, 10, 10, 10), [][]int{{0, 1}, {2, 3}}},
+		"one for one thread": {pairs(10), [][]int{{0}}},
+	} {
+		got := NewRunner(&Model{}, 2).packs(c.pairs)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestConcurrentCallsGiveTheSameVectors(t *testing.T) {
-	r := NewRunner(tinyModel(t, isMatrix, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
 	batch := [][]int32{sequence(3, 1), sequence(20, 2), sequence(11, 3)}
 	want, err := r.Embed(t.Context(), batch)
 	if err != nil {

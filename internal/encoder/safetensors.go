@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"sort"
+	"strings"
 )
 
 // Tensor is a weight of one or two dimensions.
@@ -15,9 +15,12 @@ type Tensor struct {
 	Values     []float32 // row by row
 }
 
-// ReadSafetensors returns the float32 tensors of one or two dimensions of a safetensors file, by name. Other tensors,
-// such as lists of positions, are left out.
-func ReadSafetensors(file []byte) ([]Tensor, error) {
+// wordTable ends the name of the table of words in every model; what stands before it is the model's prefix.
+const wordTable = "embeddings.word_embeddings.weight"
+
+// openSafetensors finds the tensors of a model in a safetensors file: those of one or two dimensions that hold
+// floats of 32 or 16 bits. Others, such as lists of positions, are left out.
+func openSafetensors(file []byte, config Config) (*weights, error) {
 	if len(file) < 8 {
 		return nil, fmt.Errorf("safetensors of %d bytes: %w", len(file), ErrFormat)
 	}
@@ -30,48 +33,70 @@ func ReadSafetensors(file []byte) ([]Tensor, error) {
 		return nil, fmt.Errorf("safetensors header: %v: %w", err, ErrFormat)
 	}
 	delete(entries, "__metadata__")
-	var tensors []Tensor
+	w := &weights{config: config, tensors: make(map[string]tensorEntry, len(entries)), data: file[8+n:]}
+	var prefixes []string
 	for name, raw := range entries {
-		t, ok, err := readSafetensor(name, raw, file[8+n:])
-		if err != nil {
+		if err := w.addSafetensor(name, raw); err != nil {
 			return nil, err
 		}
-		if ok {
-			tensors = append(tensors, t)
+		if prefix, ok := strings.CutSuffix(name, wordTable); ok {
+			prefixes = append(prefixes, prefix)
 		}
 	}
-	sort.Slice(tensors, func(i, j int) bool { return tensors[i].Name < tensors[j].Name })
-	return tensors, nil
+	if len(prefixes) > 1 {
+		return nil, fmt.Errorf("safetensors of %d models, with the prefixes %q: %w", len(prefixes), prefixes, ErrUnsupported)
+	}
+	w.prefix = strings.Join(prefixes, "")
+	return w, nil
 }
 
-func readSafetensor(name string, entry json.RawMessage, data []byte) (t Tensor, ok bool, err error) {
+func (w *weights) addSafetensor(name string, raw json.RawMessage) error {
 	var e struct {
 		Type    string `json:"dtype"`
 		Shape   []int  `json:"shape"`
 		Offsets [2]int `json:"data_offsets"`
 	}
-	if err := json.Unmarshal(entry, &e); err != nil {
-		return t, false, fmt.Errorf("tensor %s: %v: %w", name, err, ErrFormat)
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return fmt.Errorf("tensor %s: %v: %w", name, err, ErrFormat)
 	}
-	if e.Type != "F32" || len(e.Shape) < 1 || len(e.Shape) > 2 {
-		return t, false, nil
+	form, ok := map[string]Form{"F32": Float32, "F16": float16, "BF16": bfloat16}[e.Type]
+	if !ok || len(e.Shape) < 1 || len(e.Shape) > 2 {
+		return nil
 	}
-	t = Tensor{Name: name, Rows: 1, Cols: e.Shape[len(e.Shape)-1]}
+	t := tensorEntry{Name: name, Type: form, Rows: 1, Cols: e.Shape[len(e.Shape)-1], Offset: e.Offsets[0]}
 	if len(e.Shape) == 2 {
 		t.Rows = e.Shape[0]
 	}
-	sized := tensorEntry{Name: name, Type: typeFloat32, Rows: t.Rows, Cols: t.Cols}
-	size, err := sized.size()
+	size, err := t.size()
 	if err != nil {
-		return t, false, err
+		return err
 	}
-	from, to := e.Offsets[0], e.Offsets[1]
-	if from < 0 || to > len(data) || to < from || to-from != size {
-		return t, false, fmt.Errorf("tensor %s at bytes %d to %d: want %d bytes in %d: %w", name, from, to, size, len(data), ErrFormat)
+	if from, to := e.Offsets[0], e.Offsets[1]; from < 0 || to < from || to-from != size {
+		return fmt.Errorf("tensor %s at bytes %d to %d: want %d bytes: %w", name, from, to, size, ErrFormat)
 	}
-	t.Values = make([]float32, 0, t.Rows*t.Cols)
-	for raw := data[from:to]; len(raw) > 0; raw = raw[4:] {
-		t.Values = append(t.Values, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	return w.add(t)
+}
+
+// ReadSafetensors returns the float tensors of one or two dimensions of a safetensors file, by name without the
+// model's prefix. Other tensors, such as lists of positions, are left out.
+func ReadSafetensors(file []byte) ([]Tensor, error) {
+	w, err := openSafetensors(file, Config{})
+	if err != nil {
+		return nil, err
 	}
-	return t, true, nil
+	var tensors []Tensor
+	for name, entry := range w.tensors {
+		t := Tensor{Name: strings.TrimPrefix(name, w.prefix), Rows: entry.Rows, Cols: entry.Cols}
+		table, err := w.table(name, t.Rows, t.Cols)
+		if err != nil {
+			return nil, err
+		}
+		t.Values = make([]float32, t.Rows*t.Cols)
+		for r := range t.Rows {
+			table.row(r, t.Values[r*t.Cols:(r+1)*t.Cols])
+		}
+		tensors = append(tensors, t)
+	}
+	sort.Slice(tensors, func(i, j int) bool { return tensors[i].Name < tensors[j].Name })
+	return tensors, nil
 }

@@ -9,24 +9,31 @@ import (
 	"math"
 )
 
-// Write writes a weights file of the tensors, in their order. Those whose names quantised accepts become int8, row by
-// row; the others stay as they are. The same input gives the same bytes.
-func Write(w io.Writer, config Config, tensors []Tensor, quantised func(name string) bool) error {
+// Write writes a weights file of the tensors, in their order, each in the form that is asked for its name: [Float32],
+// [Int8] or [Int4]. The same input gives the same bytes.
+func Write(w io.Writer, config Config, tensors []Tensor, form func(name string) Form) error {
 	if err := config.validate(); err != nil {
 		return err
 	}
 	h := header{Config: config}
 	var data []byte
 	for _, t := range tensors {
+		entry := tensorEntry{Name: t.Name, Type: form(t.Name), Rows: t.Rows, Cols: t.Cols, Offset: len(data)}
+		if _, err := entry.size(); err != nil {
+			return err
+		}
 		if len(t.Values) != t.Rows*t.Cols {
 			return fmt.Errorf("tensor %s: %d values for %d x %d", t.Name, len(t.Values), t.Rows, t.Cols)
 		}
-		entry := tensorEntry{Name: t.Name, Type: typeFloat32, Rows: t.Rows, Cols: t.Cols, Offset: len(data)}
-		if quantised(t.Name) {
-			entry.Type = typeInt8
-			data = appendInt8(data, t)
-		} else {
+		switch entry.Type {
+		case Float32:
 			data = appendFloats(data, t.Values...)
+		case Int8:
+			data = appendInt8(data, t)
+		case Int4:
+			data = appendInt4(data, t.Values)
+		default:
+			return fmt.Errorf("tensor %s: a weights file has no form %q", t.Name, entry.Type)
 		}
 		h.Tensors = append(h.Tensors, entry)
 	}
@@ -62,6 +69,33 @@ func appendInt8(data []byte, t Tensor) []byte {
 				q = math.Round(float64(v) / float64(scales[r]))
 			}
 			data = append(data, byte(int8(q)))
+		}
+	}
+	return data
+}
+
+// appendInt4 appends blocks, each with the scale by which its farthest value becomes -8: so no value is cut off but
+// those near that one's opposite, which become 7.
+func appendInt4(data []byte, values []float32) []byte {
+	const zero, top = 8, 15
+	for ; len(values) > 0; values = values[blockValues:] {
+		var farthest float32
+		for _, v := range values[:blockValues] {
+			if max(v, -v) > max(farthest, -farthest) {
+				farthest = v
+			}
+		}
+		bits := halfBits(farthest / -zero)
+		scale := float64(halfFloat(bits))
+		nibble := func(v float32) byte {
+			if scale == 0 {
+				return zero
+			}
+			return byte(min(max(math.Round(float64(v)/scale)+zero, 0), top))
+		}
+		data = binary.LittleEndian.AppendUint16(data, bits)
+		for i := range blockValues / 2 {
+			data = append(data, nibble(values[i])|nibble(values[i+blockValues/2])<<4)
 		}
 	}
 	return data

@@ -43,7 +43,7 @@ def fuzz(rng):
     for _ in range(rng.randint(1, 12)):
         kind = rng.randrange(5)
         if kind == 0:
-            out.append(rng.choice(["the", "Contract", "unhappiness", " ", "\n", ".", "[SEP]", "[MASK]", "#", "\u0301", "\u200b"]))
+            out.append(rng.choice(["the", "Contract", "unhappiness", " ", "\n", ".", "[SEP]", "[MASK]", "<s>", "<mask>", "▁", "#", "\u0301", "\u200b"]))
         elif kind == 1:
             out.append("".join(chr(rng.randint(0x61, 0x7a)) for _ in range(rng.randint(1, 12))))
         else:
@@ -51,6 +51,11 @@ def fuzz(rng):
             points = (rng.randint(lo, hi) for _ in range(rng.randint(1, 6)))
             out.append("".join(chr(p) for p in points if not 0xd800 <= p < 0xe000))
     return "".join(out)
+
+
+def replaced(raw):
+    """The text of raw bytes, each that is not UTF-8 replaced by U+FFFD."""
+    return "".join("\ufffd" if 0xdc80 <= ord(c) < 0xdd00 else c for c in raw.decode("utf-8", "surrogateescape"))
 
 
 def main():

@@ -1,14 +1,16 @@
-// Command quantize makes the built-in model: int8 weights and a vocabulary from a model as its authors publish it.
-// The same input gives the same bytes.
+// Command quantize makes the models that are part of programs: rounded weights and a vocabulary from a model as its
+// authors publish it, or as scripts/models/cut.py leaves it. The same input gives the same bytes.
 //
 //	go run ./scripts/models/quantize -from MODEL_DIR -to embed/local/model
+//	go run ./scripts/models/quantize -from CUT_DIR -to embed/local/multilingual/model -form i4
 //
-// MODEL_DIR holds config.json, model.safetensors and tokenizer.json.
+// MODEL_DIR holds config.json, model.safetensors and tokenizer.json. The vocabulary is written as vocab.txt if it is
+// that of an uncased BERT model, otherwise as the compressed tokenizer.json.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"compress/gzip"
 	"flag"
 	"fmt"
 	"os"
@@ -21,20 +23,21 @@ import (
 
 func main() {
 	from := flag.String("from", "", "folder of the published model")
-	to := flag.String("to", "embed/local/model", "folder for weights.bin and vocab.txt")
+	to := flag.String("to", "embed/local/model", "folder for weights.bin and the vocabulary")
+	form := flag.String("form", string(encoder.Int8), "form of the matrices: i8 or i4")
 	flag.Parse()
 	if *from == "" {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*from, *to); err != nil {
+	if err := run(*from, *to, encoder.Form(*form)); err != nil {
 		fmt.Fprintln(os.Stderr, "quantize:", err)
 		os.Exit(1)
 	}
 }
 
-func run(from, to string) error {
-	config, err := readConfig(filepath.Join(from, "config.json"))
+func run(from, to string, matrices encoder.Form) error {
+	config, err := encoder.ReadConfig(from, encoder.Options{})
 	if err != nil {
 		return err
 	}
@@ -53,62 +56,56 @@ func run(from, to string) error {
 		}
 	}
 	var weights bytes.Buffer
-	if err := encoder.Write(&weights, config, kept, quantised); err != nil {
+	form := func(name string) encoder.Form {
+		if rounded(name) {
+			return matrices
+		}
+		return encoder.Float32
+	}
+	if err := encoder.Write(&weights, config, kept, form); err != nil {
 		return err
 	}
 	if _, err := encoder.Load(weights.Bytes()); err != nil {
 		return fmt.Errorf("check what was made: %w", err)
 	}
-	vocabulary, err := readVocabulary(filepath.Join(from, "tokenizer.json"))
-	if err != nil {
+	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(to, "weights.bin"), weights.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(to, "vocab.txt"), []byte(strings.Join(vocabulary, "\n")+"\n"), 0o644)
+	return writeVocabulary(filepath.Join(from, "tokenizer.json"), to)
 }
 
-// quantised names the matrices of the layers and the table of words. The table of positions is small, stands in every
+// rounded names the matrices of the layers and the table of words. The table of positions is small, stands in every
 // token's sum, and in int8 would cost as much precision as the layers' attention: it stays as it is.
-func quantised(name string) bool {
+func rounded(name string) bool {
 	layer := strings.HasPrefix(name, "encoder.layer.") && strings.HasSuffix(name, ".weight") && !strings.Contains(name, "LayerNorm")
 	return layer || name == "embeddings.word_embeddings.weight"
 }
 
-func readConfig(name string) (encoder.Config, error) {
-	var c struct {
-		Type      string  `json:"model_type"`
-		Act       string  `json:"hidden_act"`
-		Layers    int     `json:"num_hidden_layers"`
-		Hidden    int     `json:"hidden_size"`
-		Heads     int     `json:"num_attention_heads"`
-		Inner     int     `json:"intermediate_size"`
-		Vocab     int     `json:"vocab_size"`
-		Positions int     `json:"max_position_embeddings"`
-		Types     int     `json:"type_vocab_size"`
-		Epsilon   float64 `json:"layer_norm_eps"`
-	}
-	raw, err := os.ReadFile(name)
+// writeVocabulary writes the vocabulary of a tokenizer in the form that package local reads.
+func writeVocabulary(tokenizer, to string) error {
+	raw, err := os.ReadFile(tokenizer)
 	if err != nil {
-		return encoder.Config{}, err
+		return err
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return encoder.Config{}, fmt.Errorf("%s: %w", name, err)
+	if vocabulary, err := tokenize.ParseVocabulary(raw); err == nil {
+		return os.WriteFile(filepath.Join(to, "vocab.txt"), []byte(strings.Join(vocabulary, "\n")+"\n"), 0o644)
 	}
-	if c.Act != "gelu" {
-		return encoder.Config{}, fmt.Errorf("%s: activation %q: only gelu is known", name, c.Act)
+	if _, err := tokenize.Parse(raw); err != nil {
+		return err
 	}
-	return encoder.Config{
-		Architecture: c.Type, Layers: c.Layers, Hidden: c.Hidden, Heads: c.Heads, FeedForward: c.Inner,
-		Vocabulary: c.Vocab, Positions: c.Positions, Types: c.Types, Epsilon: c.Epsilon, Pooling: encoder.PoolingMean,
-	}, nil
-}
-
-func readVocabulary(name string) ([]string, error) {
-	raw, err := os.ReadFile(name)
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return tokenize.ParseVocabulary(raw)
+	if _, err := w.Write(raw); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "tokenizer.json.gz"), packed.Bytes(), 0o644)
 }

@@ -1,14 +1,17 @@
-// Command tokenids prints the token ids of texts, for the comparison with another tokenizer: it reads base64 texts
-// from standard input, one a line, and writes a JSON array of ids for each.
+// Command tokenids prints the tokens of texts, for the comparison with another tokenizer. It reads JSON objects from
+// standard input, one a line, {"text": base64, "pair": base64, "limit": n}, and writes one for each,
+// {"ids", "types", "cut", "spans"}: with "pair" the ids of both texts joined, and their types; otherwise the ids of one
+// text, and where its tokens stand ("spans", without special tokens and uncut). A limit of 0 is none.
 //
-//	go run ./scripts/models/tokenids MODEL_DIR < texts
+//	go run ./scripts/models/tokenids MODEL_DIR < requests
 package main
 
 import (
 	"bufio"
-	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,12 +19,22 @@ import (
 	"github.com/seed-d8745b77/rag/internal/tokenize"
 )
 
-// maxLine is the longest line read, in bytes.
-const maxLine = 64 << 20
+type request struct {
+	Text  []byte  `json:"text"`
+	Pair  *[]byte `json:"pair"`
+	Limit int     `json:"limit"`
+}
+
+type answer struct {
+	IDs   []int32  `json:"ids"`
+	Types []int32  `json:"types,omitempty"`
+	Cut   bool     `json:"cut"`
+	Spans [][2]int `json:"spans,omitempty"`
+}
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: tokenids MODEL_DIR < texts")
+		fmt.Fprintln(os.Stderr, "usage: tokenids MODEL_DIR < requests")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
@@ -35,30 +48,37 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	vocabulary, err := tokenize.ParseVocabulary(file)
+	tokenizer, err := tokenize.Parse(file)
 	if err != nil {
 		return err
 	}
-	wp, err := tokenize.NewWordPiece(vocabulary)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, maxLine)
+	requests := json.NewDecoder(bufio.NewReader(os.Stdin))
 	out := bufio.NewWriter(os.Stdout)
-	enc := json.NewEncoder(out)
-	for lines.Scan() {
-		text, err := base64.StdEncoding.DecodeString(lines.Text())
-		if err != nil {
+	answers := json.NewEncoder(out)
+	for {
+		var r request
+		if err := requests.Decode(&r); errors.Is(err, io.EOF) {
+			return out.Flush()
+		} else if err != nil {
 			return err
 		}
-		ids, _ := wp.Encode(string(text), math.MaxInt)
-		if err := enc.Encode(ids); err != nil {
+		if err := answers.Encode(tokens(tokenizer, r)); err != nil {
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return err
+}
+
+func tokens(t tokenize.Tokenizer, r request) (a answer) {
+	if r.Limit == 0 {
+		r.Limit = math.MaxInt
 	}
-	return out.Flush()
+	if r.Pair != nil {
+		a.IDs, a.Types, a.Cut = t.EncodePair(string(r.Text), string(*r.Pair), r.Limit)
+		return a
+	}
+	a.IDs, a.Cut = t.Encode(string(r.Text), r.Limit)
+	for _, token := range t.Tokens(string(r.Text)) {
+		a.Spans = append(a.Spans, [2]int{token.Start, token.End})
+	}
+	return a
 }

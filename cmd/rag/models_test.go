@@ -1,0 +1,127 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/modelhub"
+	"github.com/seed-d8745b77/rag/internal/modelhub/modeltest"
+)
+
+// pulled is the model that the tests fetch: the program pins no digests of it, so that a model of theirs can stand for it.
+const pulled = "e5-small"
+
+// modelHub serves a model in the place of the one named pulled, and has no other. It points the commands to be run to
+// itself, and the user's folders into the test's own.
+func modelHub(t *testing.T) (mirror string) {
+	t.Helper()
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, t.TempDir())
+	}
+	card, ok := modelhub.Named(pulled)
+	if !ok || len(card.Files) > 0 {
+		t.Fatalf("%s is to be a model without pinned digests", pulled)
+	}
+	dir := t.TempDir()
+	modeltest.Write(t, dir, modeltest.Shape{Layers: 1, Hidden: 384, Heads: 12, Positions: 512})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Dir(r.URL.Path) != "/"+card.Repository+"/resolve/"+card.Revision {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeFile(w, r, filepath.Join(dir, path.Base(r.URL.Path)))
+	}))
+	t.Cleanup(s.Close)
+	t.Setenv(mirrorVariable, s.URL)
+	return s.URL
+}
+
+func TestModels(t *testing.T) {
+	mirror := modelHub(t)
+	s := newShell(t)
+	dir := filepath.Join(s.dir, "models")
+	t.Setenv(modelhub.DirVariable, dir)
+	s.write("e5.yaml", "embedder:\n  provider: local\n  model: "+pulled+"\n")
+	s.write("docs/a.md", "# A\n\nSome text.\n")
+
+	s.rag("ingest", "docs", "--config", "e5.yaml").want(exitFailed).says("rag models pull "+pulled, dir, "model: builtin")
+	s.rag("models", "where", pulled).want(exitFailed).says("three ways out")
+	s.rag("models", "verify", pulled).want(exitFailed).says("three ways out")
+	s.rag("models", "list").want(exitDone).prints("builtin", "part of the program", pulled, "not here")
+
+	o := s.rag("models", "pull", pulled, "--json").want(exitDone).says("digests are written down")
+	checkJSON(t, "JSON of models pull", o)
+	var got pulledJSON
+	o.into(&got)
+	folder := filepath.Join(dir, pulled)
+	if !got.Fetched || got.Dir != folder || len(got.Files) != 3 || got.Files[2].Proof != modelhub.ProofNone {
+		t.Errorf("pull printed %+v", got)
+	}
+	s.rag("models", "pull", pulled, "--mirror", mirror).want(exitDone).prints("is here already, unchanged", folder)
+	s.rag("models", "where", pulled).want(exitDone).prints(folder)
+	s.rag("models", "list").want(exitDone).prints(folder)
+	s.rag("models", "verify").want(exitDone).prints("builtin: ok", pulled+": ok", "manifest digest", "no references are known")
+	s.rag("ingest", "docs", "--config", "e5.yaml").want(exitDone)
+
+	checkJSON(t, "JSON of models list", s.rag("models", "list", "--json").want(exitDone))
+	checkJSON(t, "JSON of models verify", s.rag("models", "verify", "--json").want(exitDone))
+	checkJSON(t, "JSON of models where", s.rag("models", "where", "--json").want(exitDone))
+	checkJSON(t, "JSON of models where for a model", s.rag("models", "where", pulled, "--json").want(exitDone))
+	s.rag("models", "where", "builtin").want(exitDone).prints("part of the program")
+
+	if err := os.WriteFile(filepath.Join(folder, modelhub.WeightsFile), []byte("damaged"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.rag("models", "verify", pulled).want(exitFailed).prints("not ok", "model.safetensors: different", "rag models pull "+pulled)
+	s.rag("models", "pull", pulled).want(exitDone).prints("fetched")
+	s.rag("models", "verify", pulled).want(exitDone)
+}
+
+func TestModelsGoWhereTheConfigurationSays(t *testing.T) {
+	modelHub(t)
+	s := newShell(t)
+	t.Setenv(modelhub.DirVariable, filepath.Join(s.dir, "variable"))
+	configured, flag := filepath.Join(s.dir, "configured"), filepath.Join(s.dir, "flag")
+	s.write("rerank.yaml", "embedder: hash\nrerank: {provider: local, model_dir: '"+configured+"'}\n")
+	s.rag("models", "pull", pulled, "--config", "rerank.yaml").want(exitDone).prints(configured)
+	s.rag("models", "where", "--config", "rerank.yaml").want(exitDone).prints(configured, "model_dir", "variable", modelhub.DirVariable, "the user's cache")
+	s.rag("models", "pull", pulled, "--config", "rerank.yaml", "--model-dir", "flag").want(exitDone).prints(flag)
+}
+
+func TestModelsFail(t *testing.T) {
+	modelHub(t)
+	s := newShell(t)
+	s.rag("models").want(exitUsage)
+	s.rag("models", "pull").want(exitUsage).says("missing argument")
+	s.rag("models", "where", "a", "b").want(exitUsage)
+	s.rag("models", "pull", "bge-smal-en").want(exitFailed).says(`did you mean "bge-small-en"?`)
+	s.rag("models", "pull", "builtin").want(exitFailed).says("part of the program")
+	s.rag("models", "pull", "bge-m3").want(exitFailed).says("not supported", "multilingual-e5-small")
+	s.rag("models", "pull", pulled, "--mirror", "example.org").want(exitFailed).says("not the address of a hub")
+	var failed errorJSON
+	s.rag("models", "pull", "bge-small-en", "--json").want(exitFailed).into(&failed)
+	if failed.Error.Kind != "not_found" || !strings.Contains(failed.Error.Message, "404") {
+		t.Errorf("a model that the hub has not: %+v", failed)
+	}
+}
+
+func TestPullLine(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		p    modelhub.Progress
+		want string
+	}{
+		{"half", modelhub.Progress{File: "f", Done: 512, Total: 1024}, "[############------------] f 512 B of 1.0 KiB"},
+		{"all", modelhub.Progress{File: "f", Done: 1024, Total: 1024}, "[########################] f 1.0 KiB of 1.0 KiB"},
+		{"of unknown size", modelhub.Progress{File: "f", Done: 3}, "f 3 B"},
+	} {
+		if got := pullLine(tt.p); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+package multilingual
+
+import "github.com/seed-d8745b77/rag"
+
+// Register adds the embedder "multilingual" to p.
+func Register(p *rag.Providers) {
+	p.Embedders.Register("multilingual", rag.Typed(func(_ rag.Env, c Config) (rag.Embedder, error) { return New(c) }))
+}
+
+func init() { Register(rag.Default) }

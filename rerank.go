@@ -1,0 +1,200 @@
+package rag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// RerankStatus says what became of reranking in a search.
+type RerankStatus struct {
+	Status string `json:"status"`           // one of the Rerank constants
+	Reason string `json:"reason,omitempty"` // of RerankFailed and RerankTimeout, for people
+}
+
+// What became of reranking. In all cases but RerankOK the order of fusion stands.
+const (
+	RerankOff     = "off"     // not configured, or there was nothing to rerank
+	RerankOK      = "ok"      // the first hits are in the reranker's order
+	RerankFailed  = "failed"  // it gave an error
+	RerankTimeout = "timeout" // it did not answer in time
+)
+
+// callerShare is the part of the caller's remaining time that a reranker may use up: the rest is for the answer
+// without it.
+const callerShare = 0.5
+
+// maxAbandoned is how many calls may go on in the background after their deadline before a reranker is not called any
+// more until one of them has ended.
+const maxAbandoned = 8
+
+// errAbandoned is what a reranker that does not come back to its senses is answered with.
+var errAbandoned = fmt.Errorf("%d earlier calls have not returned since their deadlines: %w", maxAbandoned, ErrUnavailable)
+
+// rerank puts the first candidates into the reranker's order within its time. Whatever goes wrong, the fusion order
+// stands and the result says why.
+func (s *search) rerank(ctx context.Context) {
+	if s.reranker == nil || len(s.hits) == 0 {
+		return
+	}
+	span, start := s.begin(StageRerank)
+	defer s.end(span, start)
+	head := s.hits[:min(len(s.hits), s.config.Retrieval.RerankTopN)]
+	span.In, span.Out = len(head), min(len(s.hits), s.q.TopK)
+	scores, err := s.rerankScores(ctx, head, span)
+	if err != nil {
+		s.result.Rerank = RerankStatus{RerankFailed, err.Error()}
+		if errors.Is(err, context.DeadlineExceeded) {
+			s.result.Rerank.Status = RerankTimeout
+		}
+		s.note(StageRerank, SpanFailed, "the fusion order stands: "+err.Error())
+		span.Error = err.Error()
+		span.Detail["status"] = s.result.Rerank.Status
+		return
+	}
+	s.result.Rerank.Status = RerankOK
+	span.Detail["status"] = RerankOK
+	before := make(map[string]int, len(s.hits))
+	for i, h := range s.hits {
+		before[h.Chunk.ID] = i + 1
+	}
+	blend(head, scores, s.config.Retrieval.RerankWeight)
+	slices.SortStableFunc(head, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(before[a.Chunk.ID], before[b.Chunk.ID]))
+	})
+	for i := range head {
+		head[i].Trail = append(head[i].Trail, Rank{StageRerank, i + 1, head[i].Score})
+	}
+	s.rankRerank(span, before)
+}
+
+// blend replaces the hits' scores: by the reranker's own, or by weight parts of it and the rest of fusion's, both
+// stretched to [0, 1].
+func blend(hits []Hit, scores []float64, weight float64) {
+	fused := make([]float64, len(hits))
+	for i := range hits {
+		fused[i], hits[i].Score = hits[i].Score, scores[i]
+	}
+	if weight == 1 {
+		return
+	}
+	scores, fused = stretch(scores), stretch(fused)
+	for i := range hits {
+		hits[i].Score = weight*scores[i] + (1-weight)*fused[i]
+	}
+}
+
+// stretch maps scores to [0, 1]. Scores that are all equal tell nothing apart: all become 0.
+func stretch(scores []float64) []float64 {
+	lo, hi := slices.Min(scores), slices.Max(scores)
+	out := make([]float64, len(scores))
+	for i, x := range scores {
+		if hi > lo {
+			out[i] = (x/2 - lo/2) / (hi/2 - lo/2) // halved first: hi-lo may overflow
+		}
+	}
+	return out
+}
+
+// rerankScores returns a score for each hit, those it remembers without asking again.
+func (s *search) rerankScores(ctx context.Context, hits []Hit, span *Span) ([]float64, error) {
+	var model RerankModel
+	if d, ok := s.reranker.(RerankDescriber); ok {
+		model = d.RerankModel()
+	}
+	texts := make([]string, len(hits))
+	windows := 0
+	for i := range hits {
+		texts[i] = hits[i].Chunk.Text
+		if w := s.rerankWindow(model, texts[i]); len(w) < len(texts[i]) {
+			texts[i] = w
+			windows++
+		}
+	}
+	span.Detail["windows"] = windows
+	remember := model.Name != "" && !model.Listwise
+	scores, missing := make([]float64, len(texts)), []int{}
+	for i, text := range texts {
+		known := false
+		if remember {
+			scores[i], known = s.scores.get(scoreKey(model.Name, s.text, text))
+		}
+		if !known {
+			missing = append(missing, i)
+		}
+	}
+	span.Detail["remembered"] = len(texts) - len(missing)
+	if len(missing) == 0 {
+		return scores, nil
+	}
+	ask := make([]string, len(missing))
+	for j, i := range missing {
+		ask[j] = texts[i]
+	}
+	got, err := s.rerankWithin(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	for j, i := range missing {
+		scores[i] = got[j]
+		if remember {
+			s.scores.put(scoreKey(model.Name, s.text, ask[j]), got[j])
+		}
+	}
+	return scores, nil
+}
+
+// rerankWithin calls the reranker with a deadline: its budget, or a share of what the caller's deadline leaves if that
+// is less. A reranker that ignores its context is left behind.
+func (s *search) rerankWithin(ctx context.Context, texts []string) ([]float64, error) {
+	budget := time.Duration(s.config.Retrieval.RerankMS) * time.Millisecond
+	if deadline, ok := ctx.Deadline(); ok {
+		budget = min(budget, time.Duration(callerShare*float64(time.Until(deadline))))
+	}
+	if s.abandoned.Load() >= maxAbandoned {
+		return nil, errAbandoned
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	type reply struct {
+		scores []float64
+		err    error
+	}
+	got := make(chan reply, 1)
+	go func() {
+		var r reply
+		defer func() {
+			if p := recover(); p != nil { // what the engine starts must not end the program
+				r = reply{err: fmt.Errorf("the reranker gave up (panic: %v): %w", p, ErrInvalid)}
+			}
+			got <- r
+		}()
+		if r.scores, r.err = s.reranker.Rerank(ctx, s.text, texts); r.err == nil {
+			r.err = checkScores(r.scores, len(texts))
+		}
+	}()
+	select {
+	case r := <-got:
+		return r.scores, r.err
+	case <-ctx.Done():
+		s.abandoned.Add(1)
+		go func() { <-got; s.abandoned.Add(-1) }()
+		return nil, fmt.Errorf("no reply within %v: %w", budget.Round(time.Millisecond), ctx.Err())
+	}
+}
+
+// checkScores reports a reply that breaks the contract.
+func checkScores(scores []float64, texts int) error {
+	if len(scores) != texts {
+		return fmt.Errorf("the reranker gave %d scores for %d texts: %w", len(scores), texts, ErrInvalid)
+	}
+	for i, x := range scores {
+		if x-x != 0 { // not a number, or infinite
+			return fmt.Errorf("the reranker gave text %d the score %v: %w", i, x, ErrInvalid)
+		}
+	}
+	return nil
+}
