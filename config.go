@@ -86,7 +86,7 @@ type RetrievalConfig struct {
 	FusionTopK   int     `json:"fusion_top_k"`      // candidates kept after fusion; default 50
 	EnableDense  *bool   `json:"enable_dense"`      // default true
 	EnableSparse *bool   `json:"enable_sparse"`     // default true
-	DenseWeight  float64 `json:"dense_weight"`      // lane weight in fusion; default 1
+	DenseWeight  float64 `json:"dense_weight"`      // lane weight in fusion; default 0.7, see bench/quality
 	SparseWeight float64 `json:"sparse_weight"`     // lane weight in fusion; default 1
 	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; those behind stay behind, in the order of fusion; default 20
 	RerankMS     int     `json:"rerank_timeout_ms"` // longest the reranker may take; default 2000
@@ -114,7 +114,7 @@ func DefaultConfig() Config {
 		Rerank:      ProviderConfig{Provider: None},
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
-			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 1, SparseWeight: 1,
+			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,
 			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
 		},
 		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},

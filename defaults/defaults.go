@@ -3,7 +3,7 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for text, Markdown, HTML, DOCX and PDF, the splitters, the
-// fusers, the trace sink, the embedding cache, the local reranker and the local embedder with its built-in model (about
+// fusers, the trace sink, the embedding cache, the rerankers and the local embedder with its built-in model (about
 // 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
 
@@ -15,6 +15,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/loader"
 	_ "github.com/seed-d8745b77/rag/loader/pdf"
+	_ "github.com/seed-d8745b77/rag/rerank"
 	_ "github.com/seed-d8745b77/rag/rerank/local"
 	_ "github.com/seed-d8745b77/rag/sparse"
 	_ "github.com/seed-d8745b77/rag/splitter"

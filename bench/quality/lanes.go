@@ -30,7 +30,7 @@ func storeLanes(path string, c rag.Config, sets []*ir.Set) error {
 	all := make([]laneSet, 0, len(sets))
 	for _, set := range sets {
 		ranked := laneSet{Name: set.Name, Judged: set.Judged}
-		err := withEngine(c, set, false, func(eng *rag.Engine, _ *rag.IngestReport) error {
+		err := withEngine(c, set, false, func(eng *rag.Engine, _ opener) error {
 			for _, q := range set.Queries {
 				r, err := rankLanes(eng, q)
 				if err != nil {

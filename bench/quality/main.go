@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func main() {
 	sparse := flag.Float64("sparse-weight", 0, "weight of the sparse lane; 0: the default")
 	rerank := flag.String("rerank", rag.None, "reranker")
 	rerankN := flag.Int("rerank-top-n", 0, "passages given to the reranker; 0: the default")
-	rerankWeight := flag.Float64("rerank-weight", 0, "share of the reranker in the final score; 0: the default")
+	rerankWeights := flag.String("rerank-weights", "1", "shares of the reranker in the final score to measure, by comma")
 	limit := flag.Int("queries", 0, "ask only so many queries of each set, evenly spread; 0: all")
 	docs := flag.Int("docs", 0, "keep only so many documents of each set besides the relevant ones, evenly spread; 0: all")
 	lanes := flag.String("lanes", "", "write both lanes' rankings to this file instead of measuring")
@@ -55,8 +56,7 @@ func main() {
 		given(&c.Retrieval.DenseWeight, *dense)
 		given(&c.Retrieval.SparseWeight, *sparse)
 		given(&c.Retrieval.RerankTopN, *rerankN)
-		given(&c.Retrieval.RerankWeight, *rerankWeight)
-		c.Rerank.Provider, c.Retrieval.RerankMS = *rerank, patience
+		c.Retrieval.RerankMS = patience
 		sets, err := readSets(flag.Arg(0), *only, *limit, *docs)
 		if err != nil {
 			return err
@@ -64,7 +64,11 @@ func main() {
 		if *lanes != "" {
 			return storeLanes(*lanes, c, sets)
 		}
-		return run(os.Stdout, c, sets, strings.Split(*modes, ","), *split)
+		reranked, err := rerankVariants(c, *rerank, *rerankWeights)
+		if err != nil {
+			return err
+		}
+		return run(os.Stdout, c, reranked, sets, strings.Split(*modes, ","), *split)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "quality:", err)
@@ -74,6 +78,24 @@ func main() {
 
 // patience is how long a reranker may take here, in milliseconds: what is measured is its order, not its speed.
 const patience = 60_000
+
+// rerankVariants are the configurations that are measured beside the one without a reranker.
+func rerankVariants(c rag.Config, provider, weights string) ([]rag.Config, error) {
+	if provider == rag.None {
+		return nil, nil
+	}
+	var variants []rag.Config
+	for w := range strings.SplitSeq(weights, ",") {
+		weight, err := strconv.ParseFloat(w, 64)
+		if err != nil {
+			return nil, fmt.Errorf("-rerank-weights: %w", err)
+		}
+		v := c
+		v.Rerank.Provider, v.Retrieval.RerankWeight = provider, weight
+		variants = append(variants, v)
+	}
+	return variants, nil
+}
 
 // given sets a choice unless the flag was left at zero.
 func given[T comparable](choice *T, flag T) {
@@ -143,12 +165,33 @@ func thin(set *ir.Set, n int) {
 	set.Docs = append(kept, spread(rest, n)...)
 }
 
-func run(w io.Writer, c rag.Config, sets []*ir.Set, modes []string, split bool) error {
+func run(w io.Writer, c rag.Config, reranked []rag.Config, sets []*ir.Set, modes []string, split bool) error {
 	fmt.Fprintln(w, "| set | documents | passages | queries | lane | nDCG@10 | recall@100 | dense left out | ms/query |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, set := range sets {
-		err := withEngine(c, set, split, func(eng *rag.Engine, rep *rag.IngestReport) error {
-			return measure(w, eng, rep, set, modes, split)
+		err := withEngine(c, set, split, func(eng *rag.Engine, open opener) error {
+			for _, mode := range modes {
+				if err := measure(w, eng, set, rag.Mode(mode), mode, split); err != nil {
+					return err
+				}
+			}
+			if len(reranked) == 0 {
+				return nil
+			}
+			if err := eng.Close(); err != nil {
+				return err
+			}
+			for _, v := range reranked {
+				name := fmt.Sprintf("hybrid, %s %g", v.Rerank.Provider, v.Retrieval.RerankWeight)
+				eng, err := open(v)
+				if err != nil {
+					return err
+				}
+				if err := errors.Join(measure(w, eng, set, rag.Hybrid, name, split), eng.Close()); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", set.Name, err)
@@ -157,18 +200,24 @@ func run(w io.Writer, c rag.Config, sets []*ir.Set, modes []string, split bool) 
 	return nil
 }
 
-// withEngine ingests a set into a fresh engine.
-func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, *rag.IngestReport) error) error {
+// opener opens an engine on the data of a set that was ingested.
+type opener func(rag.Config) (*rag.Engine, error)
+
+// withEngine ingests a set into a fresh engine. use may close it and open others on the same data.
+func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, opener) error) error {
 	dir, err := os.MkdirTemp("", "rag-quality")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	opts := []rag.Option{rag.WithConfig(c), rag.WithLoader("ir", newDocLoader(set.Docs))}
-	if !split {
-		opts = append(opts, rag.WithSplitter(whole{}))
+	open := func(c rag.Config) (*rag.Engine, error) {
+		opts := []rag.Option{rag.WithConfig(c), rag.WithLoader("ir", newDocLoader(set.Docs))}
+		if !split {
+			opts = append(opts, rag.WithSplitter(whole{}))
+		}
+		return rag.Open(dir, opts...)
 	}
-	eng, err := rag.Open(dir, opts...)
+	eng, err := open(c)
 	if err != nil {
 		return err
 	}
@@ -179,35 +228,45 @@ func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, *ra
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d passages in %.0f s, %d longer than the window\n", set.Name, rep.Chunks.New, time.Since(start).Seconds(), rep.Truncated)
-	return use(eng, rep)
+	return use(eng, open)
 }
 
-// measure asks a set's queries in each mode.
-func measure(w io.Writer, eng *rag.Engine, rep *rag.IngestReport, set *ir.Set, modes []string, split bool) error {
+// measure asks a set's queries in a mode and writes a line.
+func measure(w io.Writer, eng *rag.Engine, set *ir.Set, mode rag.Mode, name string, split bool) error {
+	ctx := context.Background()
 	depth := ir.ScoreDepth
 	if split {
 		depth *= 4 // several passages of one document count once
 	}
-	for _, mode := range modes {
-		leftOut := 0
-		start := time.Now()
-		score, err := ir.Evaluate(set, func(query string) ([]string, error) {
-			res, err := eng.Search(context.Background(), rag.Query{Text: query, Mode: rag.Mode(mode), TopK: depth})
-			if err != nil {
-				return nil, err
-			}
-			if mode == string(rag.Hybrid) && res.Mode != rag.Hybrid {
-				leftOut++
-			}
-			return documents(res), nil
-		})
-		if err != nil {
-			return err
-		}
-		perQuery := time.Since(start).Seconds() * 1000 / float64(max(1, score.Queries))
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %.4f | %.4f | %d | %.1f |\n",
-			set.Name, len(set.Docs), rep.Chunks.New, score.Queries, mode, score.NDCG10, score.Recall100, leftOut, perQuery)
+	passages := 0
+	all, err := eng.Collections(ctx)
+	if err != nil {
+		return err
 	}
+	for _, c := range all {
+		passages += c.Chunks
+	}
+	leftOut := 0
+	start := time.Now()
+	score, err := ir.Evaluate(set, func(query string) ([]string, error) {
+		res, err := eng.Search(ctx, rag.Query{Text: query, Mode: mode, TopK: depth})
+		if err != nil {
+			return nil, err
+		}
+		if res.Rerank.Reason != "" {
+			return nil, fmt.Errorf("rerank %s: %s", res.Rerank.Status, res.Rerank.Reason)
+		}
+		if mode == rag.Hybrid && res.Mode != rag.Hybrid {
+			leftOut++
+		}
+		return documents(res), nil
+	})
+	if err != nil {
+		return err
+	}
+	perQuery := time.Since(start).Seconds() * 1000 / float64(max(1, score.Queries))
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %s | %.4f | %.4f | %d | %.1f |\n",
+		set.Name, len(set.Docs), passages, score.Queries, name, score.NDCG10, score.Recall100, leftOut, perQuery)
 	return nil
 }
 

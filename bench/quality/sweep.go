@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/seed-d8745b77/rag"
@@ -97,20 +98,20 @@ func ids(list []rag.Match) []string {
 	return out
 }
 
-// choose returns the share whose smallest margin over the sets, the one at index without left out, is largest; of
-// equal ones that with the largest mean. without -1 leaves none out.
+// choose returns the share with the largest mean margin among those that are on no set below the better lane; if all
+// are, the one that is least below. The set at index without is left out; -1 leaves none out.
 func choose(curves []curve, without int) int {
-	best, bestLeast, bestMean := 0, -1.0, 0.0
+	best, bestWorst, bestMean := 0, math.Inf(-1), 0.0
 	for i := range shareSteps + 1 {
-		least, mean := 1.0, ir.Mean{}
+		worst, mean := 0.0, ir.Mean{}
 		for at := range curves {
 			if at != without {
-				least = min(least, curves[at].margin(i))
-				mean.Add(curves[at].hybrid[i])
+				worst = min(worst, curves[at].margin(i))
+				mean.Add(curves[at].margin(i))
 			}
 		}
-		if least > bestLeast || least == bestLeast && mean.Value() > bestMean {
-			best, bestLeast, bestMean = i, least, mean.Value()
+		if worst > bestWorst || worst == bestWorst && mean.Value() > bestMean {
+			best, bestWorst, bestMean = i, worst, mean.Value()
 		}
 	}
 	return best

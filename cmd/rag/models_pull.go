@@ -56,7 +56,10 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 		return err
 	}
 	bar := m.pullBar()
-	p := modelhub.Puller{Mirror: cmp.Or(mirror, os.Getenv(mirrorVariable)), Progress: bar.step}
+	p := modelhub.Puller{Mirror: cmp.Or(mirror, os.Getenv(mirrorVariable)), Progress: bar.step, Retrying: func(err error, after time.Duration) {
+		bar.clear()
+		m.note("%v; trying again in %v", err, after)
+	}}
 	got, err := p.Pull(ctx, card, places[0].Dir)
 	bar.clear()
 	if err != nil {

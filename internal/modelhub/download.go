@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -136,6 +137,10 @@ func (d *download) request(ctx context.Context, have int64) (*http.Response, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err // the address is named once, by persist
+		}
 		return nil, retry(fmt.Errorf("%w: %w", ErrUnavailable, err))
 	}
 	d.note(resp.Header)

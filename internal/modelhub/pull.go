@@ -20,6 +20,7 @@ const DefaultHub = "https://huggingface.co"
 type Puller struct {
 	Mirror   string                                     // base address of a hub; "": DefaultHub
 	Progress func(Progress)                             // called as bytes arrive; nil: silent
+	Retrying func(err error, after time.Duration)       // called before each wait; nil: silent
 	Attempts int                                        // tries of a file in a row that bring no byte; 0: 5
 	Stall    time.Duration                              // a connection that brings nothing for so long is given up; 0: 60 s
 	Sleep    func(context.Context, time.Duration) error // waits between tries; nil: by the clock
@@ -138,7 +139,11 @@ func (p *Puller) persist(ctx context.Context, d *download) error {
 		if idle >= attempts {
 			return fmt.Errorf("%s: %w", d.url, err)
 		}
-		if err := p.sleep(ctx, max(again.after, backoff(idle))); err != nil {
+		wait := max(again.after, backoff(idle))
+		if p.Retrying != nil {
+			p.Retrying(err, wait)
+		}
+		if err := p.sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

@@ -172,9 +172,20 @@ func TestPullTriesAgainWhenTheHubIsBusy(t *testing.T) {
 		return true
 	}
 	p, waits := puller(h)
+	var told []time.Duration
+	p.Retrying = func(err error, after time.Duration) {
+		if !errors.Is(err, modelhub.ErrUnavailable) {
+			t.Errorf("told of %v, want ErrUnavailable", err)
+		}
+		told = append(told, after)
+	}
 	mustPull(t, h, p, h.card(true), t.TempDir())
-	if diff := cmp.Diff([]time.Duration{time.Second, 7 * time.Second}, *waits); diff != "" {
+	want := []time.Duration{time.Second, 7 * time.Second}
+	if diff := cmp.Diff(want, *waits); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told of waits (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,0 +1,203 @@
+// Package httpjson sends JSON to a service and reads JSON back: with a time-out, with another try where the service asks
+// for one, and with errors that hold no key.
+//
+//	c := httpjson.Client{Header: http.Header{"Authorization": {"Bearer " + key}}}
+//	err := c.Post(ctx, "https://example.com/v1/rerank", request, &reply)
+package httpjson
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Defaults of a [Client].
+const (
+	DefaultTimeout = 30 * time.Second
+	DefaultTries   = 3
+)
+
+const (
+	firstWait   = 250 * time.Millisecond // before the second try; doubled for each further one
+	longestWait = 30 * time.Second       // a service that asks for more is not waited for
+	maxReply    = 16 << 20               // bytes
+	shownBody   = 300                    // bytes of a reply that go into an error
+)
+
+// Client posts JSON. The zero value is ready. It is safe for concurrent use.
+type Client struct {
+	HTTP    *http.Client  // nil: a client of its own transport's defaults
+	Header  http.Header   // sent with each request; its values are in no error
+	Timeout time.Duration // of one try; 0: DefaultTimeout
+	Tries   int           // at most; 0: DefaultTries
+
+	// Sleep waits between tries; nil: a timer. Tests replace it.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Now reads the clock, for a Retry-After that is a date; nil: time.Now.
+	Now func() time.Time
+}
+
+// StatusError is a reply that is no success.
+type StatusError struct {
+	Code       int           // HTTP status
+	Body       string        // beginning of the reply
+	RetryAfter time.Duration // how long the service asks to wait; 0: it does not say
+}
+
+// Error returns "status code: beginning of the reply".
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("status %d %s: %s", e.Code, http.StatusText(e.Code), e.Body)
+}
+
+// Temporary reports whether another try may succeed: too many requests, or the service's own trouble.
+func (e *StatusError) Temporary() bool {
+	return e.Code == http.StatusTooManyRequests || e.Code >= 500
+}
+
+// Post sends in as JSON and reads the reply into out. Replies 429 and 5xx and connections that fail are tried again,
+// after the wait that Retry-After asks for or a growing one, as long as ctx has time for it. The error is ctx's, a
+// *StatusError, or says what was wrong with the connection or the reply.
+func (c *Client) Post(ctx context.Context, url string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	tries := c.Tries
+	if tries < 1 {
+		tries = DefaultTries
+	}
+	wait := firstWait
+	for try := 1; ; try++ {
+		err := c.once(ctx, url, body, out)
+		again, asked := retriable(err)
+		if err == nil || !again || try == tries || ctx.Err() != nil {
+			return err
+		}
+		pause := max(wait, asked)
+		if deadline, ok := ctx.Deadline(); pause > longestWait || ok && c.now().Add(pause).After(deadline) {
+			return err // the service's answer says more than a time-out would
+		}
+		if err := c.sleep(ctx, pause); err != nil {
+			return err
+		}
+		wait *= 2
+	}
+}
+
+// errRequest marks a request that cannot be made, such as one to an address that is none.
+var errRequest = errors.New("the request cannot be made")
+
+// errReply marks a reply that is not the JSON expected: another try would bring the same.
+var errReply = errors.New("the reply is not the JSON expected")
+
+// retriable reports whether another try may help, and how long the service asks to wait.
+func retriable(err error) (bool, time.Duration) {
+	var status *StatusError
+	switch {
+	case errors.As(err, &status):
+		return status.Temporary(), status.RetryAfter
+	case errors.Is(err, errReply), errors.Is(err, errRequest):
+		return false, 0
+	}
+	return err != nil, 0
+}
+
+// once makes one try.
+func (c *Client) once(ctx context.Context, url string, body []byte, out any) error {
+	timeout := c.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errRequest, withoutURL(err))
+	}
+	for name, values := range c.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer resp.Body.Close() // read-only: nothing to lose
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
+	if err != nil {
+		return fmt.Errorf("read reply: %w", err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return &StatusError{Code: resp.StatusCode, Body: shorten(data), RetryAfter: c.retryAfter(resp.Header.Get("Retry-After"))}
+	}
+	if len(data) > maxReply {
+		return fmt.Errorf("%w: more than %d bytes", errReply, maxReply)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("%w: %v: %s", errReply, err, shorten(data))
+	}
+	return nil
+}
+
+// withoutURL takes the address out of a client's error: it may hold a key.
+func withoutURL(err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
+
+// shorten returns the beginning of a reply on one line.
+func shorten(data []byte) string {
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), shownBody)]), "")), " ")
+	if text == "" {
+		return "(empty reply)"
+	}
+	return text
+}
+
+// retryAfter reads seconds or a date; 0 if it says nothing.
+func (c *Client) retryAfter(header string) time.Duration {
+	if seconds, err := strconv.Atoi(header); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, int(time.Hour/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(0, at.Sub(c.now()))
+	}
+	return 0
+}
+
+func (c *Client) now() time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return time.Now()
+}
+
+func (c *Client) sleep(ctx context.Context, d time.Duration) error {
+	if c.Sleep != nil {
+		return c.Sleep(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
