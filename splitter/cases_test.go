@@ -211,7 +211,7 @@ func TestRegister(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.(rag.Fingerprinter).Fingerprint(), "section/v1/64/9/16"; got != want {
+	if got, want := s.(rag.Fingerprinter).Fingerprint(), "section/v2/64/9/16"; got != want {
 		t.Errorf("fingerprint %q, want %q", got, want)
 	}
 	if _, err := p.Splitters.New("section", rag.Env{}, []byte(`{"max_token": 64}`)); !errors.Is(err, rag.ErrInvalid) {

@@ -24,7 +24,7 @@ import (
 )
 
 // Version of the rules that place cuts. It changes whenever the same text would be cut in another way.
-const version = 1
+const version = 2
 
 // Config sizes chunks. The zero value is the default.
 type Config struct {

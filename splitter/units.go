@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/seed-d8745b77/rag"
 )
 
@@ -34,6 +32,7 @@ type unit struct {
 	before     class  // strength of the boundary before the unit
 	level      int    // of a heading; 0 for every other unit
 	sentence   bool   // a whole sentence of prose: may be repeated as overlap
+	fragment   bool   // a word, or a part of one, of a line or sentence that is too long alone
 }
 
 // Bounds that keep a chunk's Text small where a tokenizer counts next to nothing: WordPiece takes a word of more than
@@ -42,9 +41,6 @@ const (
 	bytesPerToken = 16  // text of more bytes a token is weighed by its bytes
 	widestGap     = 256 // more bytes of blank space end a chunk
 )
-
-// graphemeRun is the number of bytes of a word that are weighed together when the word is cut.
-const graphemeRun = 32
 
 // builder makes units of blocks.
 type builder struct {
@@ -108,7 +104,7 @@ func (b *builder) add(start, end int, before class, next step, sentence bool) {
 	}
 	weight := b.weigh(start, end)
 	if weight <= b.max || next == stepNone {
-		b.units = append(b.units, unit{start: start, end: end, weight: weight, before: before, sentence: sentence})
+		b.units = append(b.units, unit{start: start, end: end, weight: weight, before: before, sentence: sentence, fragment: next > stepWords})
 		return
 	}
 	lengths, inner := b.divide(start, end, next)
@@ -135,7 +131,7 @@ func (b *builder) divide(start, end int, by step) ([]int, class) {
 		return pieces(text, wordLength), byWord
 	}
 	most := max(1, min(graphemeRun, b.max/2))
-	return pieces(text, func(s string) int { return graphemesLength(s, most) }), byGrapheme
+	return pieces(text, func(s string) int { return runLength(s, most) }), byGrapheme
 }
 
 // pieces cuts text into pieces; length gives the length of the first piece of a text, 0 for all of it.
@@ -161,21 +157,6 @@ func wordLength(s string) int {
 	}
 	behind := s[from+gap:]
 	return from + gap + len(behind) - len(strings.TrimLeftFunc(behind, unicode.IsSpace))
-}
-
-// graphemesLength returns the length of the first graphemes of s that together have at most so many bytes, but at
-// least one.
-func graphemesLength(s string, most int) int {
-	total, state := 0, -1
-	for len(s) > 0 {
-		var cluster string
-		cluster, s, _, state = uniseg.FirstGraphemeClusterInString(s, state)
-		if total > 0 && total+len(cluster) > most {
-			break
-		}
-		total += len(cluster)
-	}
-	return total
 }
 
 // weigh returns the tokens of text[start:end] with the blank space behind it, so that the weights of neighbours sum
@@ -206,37 +187,15 @@ func (b *builder) markPages(pages []int) {
 func (b *builder) finish() {
 	for i := range b.units {
 		u := &b.units[i]
-		u.hash = rank(b.text[u.start:u.end])
+		if u.fragment {
+			u.hash = hashStart(b.text[u.start:])
+		} else {
+			u.hash = rank(b.text, u.start, u.end)
+		}
 		if i == 0 || u.start-b.units[i-1].end > widestGap {
 			u.before = byBorder
 		}
 	}
-}
-
-// FNV-1a, 64 bits: the hash must be the same in every process, for ever.
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
-
-// hashedStart is the number of bytes of a unit that decide first: an edit further on moves no cut.
-const hashedStart = 40
-
-// rank returns a number whose order tells nothing of the order of texts: the upper half is the hash of how the text
-// begins, the lower half that of the whole text, which decides between lines that all begin alike.
-func rank(s string) uint64 {
-	return hashText(s[:min(len(s), hashedStart)])&^(1<<32-1) | hashText(s)>>32
-}
-
-func hashText(s string) uint64 {
-	h := uint64(fnvOffset)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * fnvPrime
-	}
-	// FNV leaves the top bits of short texts alike: the finalizer of MurmurHash3 spreads them.
-	h = (h ^ h>>33) * 0xff51afd7ed558ccd
-	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
 }
 
 // trim narrows [start, end) to what lies between blank space.

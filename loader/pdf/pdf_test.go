@@ -83,11 +83,27 @@ func TestText(t *testing.T) {
 		{x: 72, y: 580, text: "SEV1"}, {x: 150, y: 580, text: "customers see wrong data,"}, {x: 150, y: 568, text: "or data is exposed"}, {x: 320, y: 580, text: "15 minutes"},
 		{x: 72, y: 548, text: "SEV2"}, {x: 150, y: 548, text: "one region is down"}, {x: 320, y: 548, text: "30 minutes"},
 	}
+	narrow := func(first, rest string) sheet { // a cell of a narrow column goes on in a second line
+		return sheet{
+			{x: 72, y: 650, text: "The severity tells online teams on what line to write; the rest is in the table."},
+			{x: 72, y: 600, text: "Level"}, {x: 120, y: 600, text: "Description"}, {x: 320, y: 600, text: "Answer"},
+			{x: 72, y: 580, text: first}, {x: 72, y: 568, text: rest}, {x: 120, y: 580, text: "data is exposed"}, {x: 320, y: 580, text: "15 minutes"},
+			{x: 72, y: 548, text: "SEV2"}, {x: 120, y: 548, text: "one region is down"}, {x: 320, y: 548, text: "30 minutes"},
+		}
+	}
+	narrowWant := func(head string) string {
+		return "The severity tells online teams on what line to write; the rest is in the table.\n\n" +
+			"| Level | Description | Answer |\n| " + head + " | data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"
+	}
 	tests := []struct {
 		name string
 		page sheet
 		want string
 	}{
+		{"a word that a narrow cell breaks is one word", narrow("Severit", "y"), narrowWant("Severity")},
+		{"a word that the text does not have elsewhere is not made up", narrow("Standar", "d"), narrowWant("Standar d")},
+		{"a word with room for more is not broken", narrow("on", "line"), narrowWant("on line")},
+		{"a blank parts words in a narrow cell", narrow("Severit ", "y"), narrowWant("Severit y")},
 		{"cells with sentences are no columns", codes, "| Code | Meaning | Usual cause |\n| TW-5031 | gateway does not answer | certificate of the sensor expired |\n| TW-5044 | reading out of range | ice on the probe |\n| TW-5102 | clock drift above 4 seconds | time server not reachable |\n"},
 		{"a cell of two lines stays one cell", wrapped, "| Level | Description | Answer |\n| SEV1 | customers see wrong data, or data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"},
 		{"lines of a paragraph are joined", column(72, 700, "The quick brown fox jumps over", "the lazy dog."), "The quick brown fox jumps over the lazy dog.\n"},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Limits of tables.
@@ -86,6 +87,7 @@ func tableBlock(rows []row, v *vocabulary) block {
 	wraps := loose >= padding*tight
 	var grid [][]string
 	var above []box
+	var ends [][]word // of the last row's cells, the line that each ended with
 	for i := range rows {
 		cells := rows[i].cells()
 		boxes := spans(cells)
@@ -93,7 +95,11 @@ func tableBlock(rows []row, v *vocabulary) block {
 			if columns := columnsOf(above, boxes, rows[i].size); columns != nil && len(columns) < len(above) && !allNumbers(cells) {
 				last := grid[len(grid)-1]
 				for k, c := range columns {
-					last[c] += " " + cellText(cells[k], v)
+					if !brokenWord(ends[c], cells[k], rows, above[c:], v) {
+						last[c] += " "
+					}
+					last[c] += cellText(cells[k], v)
+					ends[c] = cells[k]
 				}
 				continue
 			}
@@ -102,13 +108,33 @@ func tableBlock(rows []row, v *vocabulary) block {
 		for k, c := range cells {
 			line[k] = cellText(c, v)
 		}
-		grid, above = append(grid, line), boxes
+		grid, above, ends = append(grid, line), boxes, cells
 	}
 	lines := make([]string, len(grid))
 	for i, cells := range grid {
 		lines[i] = "| " + strings.Join(cells, " | ") + " |"
 	}
 	return block{text: strings.Join(lines, "\n"), size: rows[0].size, rows: len(rows), table: true}
+}
+
+// brokenWord reports whether a line of a cell ends inside a word, without a hyphen, as a program sets a word that is
+// wider than its column: the line is nothing but the word's beginning, no line of the column reaches far enough for one
+// letter more, and the document has the word elsewhere. columns are the boxes of the cell and of those right of it.
+func brokenWord(line, next []word, rows []row, columns []box, v *vocabulary) bool {
+	a, b := line[0], next[0]
+	if len(line) > 1 || a.blank || !unicode.IsLetter(lastRune(a.text)) || !unicode.IsLower(firstRune(b.text)) || !v.words[bare(a.text+b.text)] {
+		return false
+	}
+	right := math.Inf(1)
+	if len(columns) > 1 {
+		right = columns[1].x0
+	}
+	letter := b.box.width() / float64(len([]rune(b.text)))
+	return !slices.ContainsFunc(rows, func(r row) bool {
+		return slices.ContainsFunc(r.words, func(w word) bool {
+			return w.box.x0 >= a.box.x0 && w.box.centerX() < right && w.box.x1 >= a.box.x1+letter
+		})
+	})
 }
 
 func allNumbers(cells [][]word) bool {
