@@ -152,8 +152,8 @@ func thin(set *ir.Set, n int) {
 		return
 	}
 	wanted := map[string]bool{}
-	for _, grades := range set.Judged {
-		for id, grade := range grades {
+	for _, q := range set.Queries {
+		for id, grade := range set.Judged[q.ID] {
 			wanted[id] = wanted[id] || grade > 0
 		}
 	}
