@@ -27,12 +27,14 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/bench/ir"
 	_ "github.com/seed-d8745b77/rag/defaults"
+	_ "github.com/seed-d8745b77/rag/embed/local/multilingual"
 )
 
 func main() {
 	split := flag.Bool("split", false, "cut documents into passages as an ingest does")
 	only := flag.String("sets", "", "names of sets, by comma; empty: all")
 	modes := flag.String("modes", "sparse,dense,hybrid", "modes to measure, by comma")
+	embedder := flag.String("embedder", "", "embedder; empty: the default")
 	fusion := flag.String("fusion", "", "fuser; empty: the default")
 	dense := flag.Float64("dense-weight", 0, "weight of the dense lane; 0: the default")
 	sparse := flag.Float64("sparse-weight", 0, "weight of the sparse lane; 0: the default")
@@ -52,6 +54,7 @@ func main() {
 			return errors.New("usage: quality [flags] FOLDER-OF-SETS")
 		}
 		c := rag.DefaultConfig()
+		given(&c.Embedder.Provider, *embedder)
 		given(&c.Fusion.Provider, *fusion)
 		given(&c.Retrieval.DenseWeight, *dense)
 		given(&c.Retrieval.SparseWeight, *sparse)
@@ -149,8 +152,8 @@ func thin(set *ir.Set, n int) {
 		return
 	}
 	wanted := map[string]bool{}
-	for _, grades := range set.Judged {
-		for id, grade := range grades {
+	for _, q := range set.Queries {
+		for id, grade := range set.Judged[q.ID] {
 			wanted[id] = wanted[id] || grade > 0
 		}
 	}

@@ -93,7 +93,7 @@ func (e *Embedder) Model() rag.EmbedModel {
 func (e *Embedder) Fingerprint() string { return e.model.Fingerprint() }
 
 // Check reads the weights, if no call has yet, and holds the model against its references. A model that strays from
-// them by more than 1e-3 is [rag.ErrInvalid]; so are then all calls of Embed.
+// them, in general by more than 1e-3, is [rag.ErrInvalid]; so are then all calls of Embed.
 func (e *Embedder) Check(ctx context.Context) error { return kinds.Of(e.run.Check(ctx)) }
 
 // Embed returns one unit vector per text, each with the prefix of its role put before it. Of a text of more than

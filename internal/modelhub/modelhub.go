@@ -72,14 +72,15 @@ type File struct {
 }
 
 // Check is a text, or a pair of texts, and what the published model makes of it: the first components of the vector,
-// prefixes not added, or the score. A model that strays by more than [Tolerance] is not used.
+// prefixes not added, or the score. A model that strays from it is not used.
 type Check struct {
-	Text string
-	Pair string // the passage, where Text is a query; "" for an embedding model
-	Want []float64
+	Text   string
+	Pair   string // the passage, where Text is a query; "" for an embedding model
+	Want   []float64
+	Within float64 // how far each number may be from its reference; 0: Tolerance
 }
 
-// Tolerance is how far a component of a vector, or a score, may be from its reference.
+// Tolerance is how far a component of a vector, or a score, may be from its reference where a check says no more.
 const Tolerance = 1e-3
 
 // Named returns the card of a preset, by its name or its repository, in any case of letters.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gomlx/gomlx/backends/simplego"
+	"github.com/gomlx/gomlx/pkg/ml/context"
 	"github.com/knights-analytics/hugot/backends"
 	"github.com/knights-analytics/hugot/options"
 )
@@ -70,7 +72,30 @@ func newBackend(c Config, window int, graph []byte) (model *backends.Model, err 
 		}
 	}
 	nameAxes(model)
-	return model, nil
+	return model, inOrder(model.GoMLXModel)
+}
+
+// inOrder makes the operations of the graph run one after the other. By default the backend runs several at once, and
+// has data races where they share an input. What is parallel within an operation stays so.
+func inOrder(m *backends.GoMLXModel) error {
+	backend, err := simplego.New("ops_sequential")
+	if err != nil {
+		return err
+	}
+	exec, err := context.NewExec(backend, m.Ctx, m.Call)
+	if err != nil {
+		return err
+	}
+	exec.SetMaxCache(m.MaxCache)
+	m.Exec.Finalize()
+	m.Backend.Finalize()
+	m.Backend, m.Exec = backend, exec
+	m.Destroy = func() {
+		exec.Finalize()
+		m.Ctx.Finalize()
+		backend.Finalize()
+	}
+	return nil
 }
 
 // nameAxes tells the two open axes of each input apart. Some exporters call both "batch", and then the backend wants

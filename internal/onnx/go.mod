@@ -6,6 +6,7 @@ replace github.com/seed-d8745b77/rag => ../..
 
 require (
 	github.com/daulet/tokenizers v1.24.0
+	github.com/gomlx/gomlx v0.26.0
 	github.com/google/go-cmp v0.7.0
 	github.com/knights-analytics/hugot v0.6.1
 	github.com/seed-d8745b77/rag v0.0.0
@@ -20,7 +21,6 @@ require (
 	github.com/go-errors/errors v1.5.1 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/gomlx/exceptions v0.0.3 // indirect
-	github.com/gomlx/gomlx v0.26.0 // indirect
 	github.com/gomlx/onnx-gomlx v0.3.4 // indirect
 	github.com/knights-analytics/ortgenai v0.0.1 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect

@@ -61,7 +61,7 @@ func (r *Reranker) Fingerprint() string {
 }
 
 // Check reads the weights, if no call has yet, and holds the model against its references. A model that strays from
-// them by more than 1e-3 is [rag.ErrInvalid]; so are then all calls of Rerank.
+// them, in general by more than 1e-3, is [rag.ErrInvalid]; so are then all calls of Rerank.
 func (r *Reranker) Check(ctx context.Context) error { return kinds.Of(r.run.Check(ctx)) }
 
 // Rerank returns the score of each text. Of a pair beyond the window the text's first tokens count. Texts that were

@@ -1,6 +1,7 @@
 package modelrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,8 +40,7 @@ func (m *Model) Revision() string { return m.revision }
 // Words is the model's tokenizer.
 func (m *Model) Words() tokenize.Tokenizer { return m.words }
 
-// Check loads the model and holds it against its references, as the first use does. A model that strays from them
-// by more than modelhub.Tolerance is modelhub.ErrMismatch, now and at each later call.
+// Check loads the model and holds it against its references, as the first use does. A model that strays from them is modelhub.ErrMismatch, now and at each later call.
 func (m *Model) Check(ctx context.Context) error {
 	_, err := m.ready(ctx)
 	return err
@@ -99,8 +99,9 @@ func (m *Model) check(ctx context.Context, runner *encoder.Runner) error {
 		if err != nil {
 			return err
 		}
+		within := cmp.Or(c.Within, modelhub.Tolerance)
 		for i, want := range c.Want {
-			if !(math.Abs(got[i]-want) <= modelhub.Tolerance) {
+			if !(math.Abs(got[i]-want) <= within) {
 				return fmt.Errorf("%s: %w: %.40q gives %.6f at %d, published is %.6f; %s",
 					m.card.Name, modelhub.ErrMismatch, c.Text, got[i], i, want, m.remedy())
 			}

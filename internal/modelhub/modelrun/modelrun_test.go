@@ -104,18 +104,21 @@ func TestAModelThatStraysIsRefused(t *testing.T) {
 	}
 	component, score := float64(vectors[0][1]), float64(scores[0])
 	for _, tt := range []struct {
-		name  string
-		stray float64
-		want  error
+		name   string
+		stray  float64
+		within float64
+		want   error
 	}{
-		{"as published", 0, nil},
-		{"within the tolerance", 0.9 * modelhub.Tolerance, nil},
-		{"beyond it", 1.1 * modelhub.Tolerance, modelhub.ErrMismatch},
-		{"not a number", math.NaN(), modelhub.ErrMismatch},
+		{"as published", 0, 0, nil},
+		{"within the tolerance", 0.9 * modelhub.Tolerance, 0, nil},
+		{"beyond it", 1.1 * modelhub.Tolerance, 0, modelhub.ErrMismatch},
+		{"within a wider one", 1.1 * modelhub.Tolerance, 2 * modelhub.Tolerance, nil},
+		{"beyond a wider one", 2.2 * modelhub.Tolerance, 2 * modelhub.Tolerance, modelhub.ErrMismatch},
+		{"not a number", math.NaN(), 0, modelhub.ErrMismatch},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			card := embedder
-			card.Checks = []modelhub.Check{{Text: "a text", Want: []float64{float64(vectors[0][0]), component + tt.stray}}}
+			card.Checks = []modelhub.Check{{Text: "a text", Want: []float64{float64(vectors[0][0]), component + tt.stray}, Within: tt.within}}
 			m := open(t, card, shape)
 			if err := m.Check(t.Context()); !errors.Is(err, tt.want) {
 				t.Errorf("vectors: got error %v, want %v", err, tt.want)
@@ -124,7 +127,7 @@ func TestAModelThatStraysIsRefused(t *testing.T) {
 				t.Errorf("Embed: got error %v, want %v", err, tt.want)
 			}
 			card = reranker
-			card.Checks = []modelhub.Check{{Text: "a query", Pair: "a text", Want: []float64{score + tt.stray}}}
+			card.Checks = []modelhub.Check{{Text: "a query", Pair: "a text", Want: []float64{score + tt.stray}, Within: tt.within}}
 			if err := open(t, card, modeltest.Shape{Seed: 1, Scores: true}).Check(t.Context()); !errors.Is(err, tt.want) {
 				t.Errorf("scores: got error %v, want %v", err, tt.want)
 			}
