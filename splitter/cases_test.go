@@ -223,6 +223,8 @@ func FuzzSplit(f *testing.F) {
 	f.Add("# A\n\ntext. More text.\n\n```\ncode\n```\n| a |\n|---|\n| b |\n- x\n", 0, 1, 20)
 	f.Add("\u0301 e\u0301 。\u0301检索。\n\n~~~\n", 3, 2, 8)
 	f.Add("👩‍👩‍👧‍👦🏳️‍🌈\u200d。’\ufe0f x. \"Y\" (z). A", 1, 6, 9)
+	f.Add(strings.Repeat("e\u0301x👩‍👩‍👧‍👦한국🇦🇹", 30), 0, 1, 0)
+	f.Add(strings.Repeat("0123456789abcdef", 200)+strings.Repeat("检索", 300), 0, 1, 100)
 	f.Fuzz(func(t *testing.T, text string, at, level, size int) {
 		text = strings.ToValidUTF8(text, "?")
 		doc := rag.Document{Text: text, Sections: []rag.Section{{Level: level, Title: "t", Start: at, End: len(text)}}, Pages: []int{0, at}}
