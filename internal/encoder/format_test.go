@@ -90,10 +90,10 @@ func TestRevisionNamesTheWeights(t *testing.T) {
 
 func TestLoadRefusesDamagedFiles(t *testing.T) {
 	good := tinyFile(t, int8s)
-	header := func(old, new string) []byte {
+	header := func(from, to string) []byte {
 		return resealed(good, func(body []byte) []byte {
 			n := binary.LittleEndian.Uint32(body[prefixSize-4:])
-			head := strings.Replace(string(body[prefixSize:prefixSize+int(n)]), old, new, 1)
+			head := strings.Replace(string(body[prefixSize:prefixSize+int(n)]), from, to, 1)
 			rest := body[prefixSize+int(n):]
 			binary.LittleEndian.PutUint32(body[prefixSize-4:], uint32(len(head)))
 			return append(append(bytes.Clone(body[:prefixSize]), head...), rest...)
