@@ -132,7 +132,9 @@ func compare(ctx context.Context, w io.Writer, o options) error {
 	for _, tokens := range o.lengths {
 		for round := range o.rounds + 1 {
 			for _, e := range running {
-				time.Sleep(settle)
+				if err := wait(ctx, settle); err != nil {
+					return err
+				}
 				if err := e.run(tokens, o.texts, round > 0); err != nil { // the first round warms up
 					return fmt.Errorf("%s: %w", e.name, err)
 				}
@@ -145,6 +147,15 @@ func compare(ctx context.Context, w io.Writer, o options) error {
 		}
 	}
 	return report(w, running, o)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 func report(w io.Writer, all []*engine, o options) error {

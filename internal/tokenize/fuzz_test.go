@@ -1,7 +1,6 @@
 package tokenize_test
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 
@@ -64,20 +63,12 @@ func checkTokenizer(t *testing.T, tok tokenize.Tokenizer, text string, limit int
 }
 
 func FuzzParse(f *testing.F) {
-	small := wordPieceFile(f)
-	small["model"] = file{"type": "WordPiece", "unk_token": "a", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9, "vocab": file{"a": 0}}
-	add := func(w file) {
-		raw, err := json.Marshal(w)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(raw)
-	}
-	add(small)
-	small["model"] = file{"type": "Unigram", "unk_id": 0, "vocab": []any{[]any{"<unk>", 0}, []any{"▁\u00e9\\", -1.5}}}
-	small["pre_tokenizer"] = file{"type": "Metaspace", "replacement": "▁"}
-	small["normalizer"] = file{"type": "Precompiled", "precompiled_charsmap": []byte("\x08\x00\x00\x00\x00\x04\x00\x00\x61\x05\x00\x00x\x00")}
-	add(small)
+	f.Add([]byte(`{"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+"model": {"type": "WordPiece", "unk_token": "a", "continuing_subword_prefix": "##", "vocab": {"a": 0}}}`))
+	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "CAAAAAAEAABhBQAAeAA="},
+"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"},
+"added_tokens": [{"id": 0, "content": "<unk>", "normalized": true}],
+"model": {"unk_id": 0, "vocab": [["<unk>", 0], ["▁\u00e9\\", -1.5]]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		tok, err := tokenize.Parse(raw)
 		if err != nil {

@@ -1,13 +1,12 @@
 package tokenize_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"io"
 	"maps"
 	"math"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,24 +52,28 @@ func wordPieceFile(t testing.TB) file {
 // unigramFile is the tokenizer of the multilingual model that is part of the project.
 func unigramFile(t testing.TB) file {
 	t.Helper()
-	raw, err := os.ReadFile("../../embed/local/multilingual/model/tokenizer.json.gz")
+	f, err := readUnigram()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := gzip.NewReader(bytes.NewReader(raw))
+	return maps.Clone(f)
+}
+
+// readUnigram reads it once for all tests: its vocabulary has 80,000 entries.
+var readUnigram = sync.OnceValues(func() (file, error) {
+	raw, err := os.Open("../../embed/local/multilingual/model/tokenizer.json.gz")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	text, err := io.ReadAll(r)
+	defer raw.Close()
+	r, err := gzip.NewReader(raw)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var f file
-	if err := json.Unmarshal(text, &f); err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
+	err = json.NewDecoder(r).Decode(&f)
+	return f, err
+})
 
 func parse(t testing.TB, f file) tokenize.Tokenizer {
 	t.Helper()

@@ -171,3 +171,36 @@ func TestModelIsWhatTheScriptMakes(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPassages embeds passages of about 128 tokens, beside the built-in English model.
+func BenchmarkPassages(b *testing.B) {
+	english, err := local.New(local.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const passages, tokens = 16, 126
+	for _, m := range []struct {
+		name string
+		e    *local.Embedder
+	}{{"multilingual", open(b)}, {"builtin", english}} {
+		text := "The supplier"
+		for m.e.CountTokens(text) < tokens {
+			text += " shall notify the customer of any delay"
+		}
+		texts := make([]string, passages)
+		for i := range texts {
+			texts[i] = text
+		}
+		if err := m.e.Check(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(m.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := m.e.Embed(b.Context(), rag.AsPassage, texts); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(passages*b.N)/b.Elapsed().Seconds(), "passages/s")
+		})
+	}
+}
