@@ -1,0 +1,6 @@
+package main
+
+import _ "embed"
+
+//go:embed pipeline.py
+var pipeline string
