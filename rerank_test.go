@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,13 +25,17 @@ import (
 type scorer struct {
 	model rag.RerankModel
 	score func(ctx context.Context, query string, texts []string) ([]float64, error)
+
+	mu    sync.Mutex // calls that are left behind may overlap
 	calls [][]string // texts of each call
 }
 
 func (s *scorer) RerankModel() rag.RerankModel { return s.model }
 
 func (s *scorer) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	s.mu.Lock()
 	s.calls = append(s.calls, slices.Clone(texts))
+	s.mu.Unlock()
 	if s.score == nil {
 		return byLength{}.Rerank(ctx, query, texts)
 	}
@@ -127,9 +133,9 @@ func TestARerankerThatSleepsPastItsDeadlineCostsItsDeadline(t *testing.T) {
 
 func TestADeafRerankerIsNotCalledForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
+		var calls atomic.Int32
 		deaf := &scorer{score: func(context.Context, string, []string) ([]float64, error) {
-			calls++
+			calls.Add(1)
 			time.Sleep(time.Hour)
 			return nil, nil
 		}}
@@ -138,16 +144,16 @@ func TestADeafRerankerIsNotCalledForEver(t *testing.T) {
 		for range searches {
 			search(t, eng, rag.Query{Text: "opal"})
 		}
-		if calls >= searches {
-			t.Errorf("%d calls hang", calls)
+		if n := calls.Load(); n >= searches {
+			t.Errorf("%d calls hang", n)
 		}
 		if got := search(t, eng, rag.Query{Text: "opal"}).Rerank; got.Status != rag.RerankFailed {
 			t.Errorf("status %+v", got)
 		}
 		time.Sleep(2 * time.Hour)
-		before := calls
+		before := calls.Load()
 		search(t, eng, rag.Query{Text: "opal"})
-		if calls != before+1 {
+		if calls.Load() != before+1 {
 			t.Error("it is not called again after its calls have ended")
 		}
 		time.Sleep(2 * time.Hour)
