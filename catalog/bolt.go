@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -15,6 +17,16 @@ import (
 // Bolt is a catalog in <dir>/rag.db. A commit is one transaction. It is safe for concurrent use.
 type Bolt struct {
 	db *boltkv.DB
+
+	mu      sync.Mutex
+	counted *countedInfos // nil until Collections was first asked
+}
+
+// countedInfos is what Collections counted, and the transaction after which it did: every search asks, and counting
+// reads the whole ledger.
+type countedInfos struct {
+	tx    int
+	infos []rag.CollectionInfo
 }
 
 var _ rag.Catalog = (*Bolt)(nil)
@@ -260,18 +272,36 @@ func (b *Bolt) Collections(ctx context.Context) (infos []rag.CollectionInfo, err
 		return nil, err
 	}
 	err = b.view(func(tx *bolt.Tx) error {
-		all := collectionsBucket(tx)
-		if all == nil {
-			return nil
-		}
-		return all.ForEachBucket(func(name []byte) error {
-			info, err := openCollection(tx, string(name)).info(string(name))
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.counted == nil || b.counted.tx != tx.ID() {
+			counted, err := countCollections(tx)
 			if err != nil {
-				return fmt.Errorf("collection %q: %w", name, err)
+				return err
 			}
+			b.counted = &countedInfos{tx.ID(), counted}
+		}
+		for _, info := range b.counted.infos {
+			info.Header.Pending = slices.Clone(info.Header.Pending)
 			infos = append(infos, info)
-			return nil
-		})
+		}
+		return nil
+	})
+	return infos, err
+}
+
+func countCollections(tx *bolt.Tx) (infos []rag.CollectionInfo, err error) {
+	all := collectionsBucket(tx)
+	if all == nil {
+		return nil, nil
+	}
+	err = all.ForEachBucket(func(name []byte) error {
+		info, err := openCollection(tx, string(name)).info(string(name))
+		if err != nil {
+			return fmt.Errorf("collection %q: %w", name, err)
+		}
+		infos = append(infos, info)
+		return nil
 	})
 	return infos, err
 }

@@ -226,3 +226,19 @@ func BenchmarkCommitOf50Chunks(b *testing.B) {
 		commit(b, c, "c", document("a", 50, "p"))
 	}
 }
+
+// Two handles on one file: what one commits, the other counts.
+func TestCollectionsCountsWhatAnotherHandleCommitted(t *testing.T) {
+	dir := t.TempDir()
+	first, second := openBolt(t, dir), openBolt(t, dir)
+	for n := range 3 {
+		if infos, err := first.Collections(t.Context()); err != nil || n > 0 && infos[0].Documents != n {
+			t.Fatalf("after %d commits: %+v, %v", n, infos, err)
+		}
+		uri := fmt.Sprintf("mem:///%d", n)
+		put := rag.Change{Put: &rag.Record{Entry: rag.Entry{URI: uri, DocID: uri}, Document: rag.Document{ID: uri, URI: uri}}}
+		if err := second.Commit(t.Context(), "c", []rag.Change{put}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
