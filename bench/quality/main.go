@@ -12,6 +12,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -35,6 +36,7 @@ func main() {
 	only := flag.String("sets", "", "names of sets, by comma; empty: all")
 	modes := flag.String("modes", "sparse,dense,hybrid", "modes to measure, by comma")
 	embedder := flag.String("embedder", "", "embedder; empty: the default")
+	model := flag.String("model", "", "model of the embedder local: a name or a folder; empty: the built-in one")
 	fusion := flag.String("fusion", "", "fuser; empty: the default")
 	dense := flag.Float64("dense-weight", 0, "weight of the dense lane; 0: the default")
 	sparse := flag.Float64("sparse-weight", 0, "weight of the sparse lane; 0: the default")
@@ -55,6 +57,9 @@ func main() {
 		}
 		c := rag.DefaultConfig()
 		given(&c.Embedder.Provider, *embedder)
+		if *model != "" {
+			c.Embedder.Settings = json.RawMessage(fmt.Sprintf(`{"model": %q}`, *model))
+		}
 		given(&c.Fusion.Provider, *fusion)
 		given(&c.Retrieval.DenseWeight, *dense)
 		given(&c.Retrieval.SparseWeight, *sparse)
