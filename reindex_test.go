@@ -26,7 +26,7 @@ func reindexAsChild(dir string) error {
 	e.Before = func(context.Context, rag.EmbedRole, []string) error {
 		if e.Calls() == 34 { // the first group of writes is in the new indexes
 			fmt.Println("half")
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 		}
 		return nil
 	}

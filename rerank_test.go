@@ -100,7 +100,7 @@ func TestARerankerThatSleepsPastItsDeadlineCostsItsDeadline(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				deaf := &scorer{score: func(context.Context, string, []string) ([]float64, error) {
-					time.Sleep(time.Hour) // and does not look at its context
+					<-time.After(time.Hour) // and does not look at its context
 					return nil, nil
 				}}
 				eng := memoryEngine(t, func(c *rag.Config) { c.Retrieval.RerankMS = int(budget.Milliseconds()) }, opals(5), rag.WithReranker(deaf))
@@ -125,7 +125,7 @@ func TestARerankerThatSleepsPastItsDeadlineCostsItsDeadline(t *testing.T) {
 				if _, ok := res.Hits[0].RankAt(rag.StageRerank); ok {
 					t.Error("a reranker that gave no answer left a rank")
 				}
-				time.Sleep(2 * time.Hour) // let it end
+				<-time.After(2 * time.Hour) // let it end
 			})
 		})
 	}
@@ -136,7 +136,7 @@ func TestADeafRerankerIsNotCalledForEver(t *testing.T) {
 		var calls atomic.Int32
 		deaf := &scorer{score: func(context.Context, string, []string) ([]float64, error) {
 			calls.Add(1)
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			return nil, nil
 		}}
 		eng := memoryEngine(t, func(c *rag.Config) { c.Retrieval.RerankMS = 10 }, opals(2), rag.WithReranker(deaf))
@@ -150,13 +150,13 @@ func TestADeafRerankerIsNotCalledForEver(t *testing.T) {
 		if got := search(t, eng, rag.Query{Text: "opal"}).Rerank; got.Status != rag.RerankFailed {
 			t.Errorf("status %+v", got)
 		}
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		before := calls.Load()
 		search(t, eng, rag.Query{Text: "opal"})
 		if calls.Load() != before+1 {
 			t.Error("it is not called again after its calls have ended")
 		}
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 	})
 }
 

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	e.Before = func(context.Context, rag.EmbedRole, []string) error {
 		if e.Calls() == stopAt {
 			fmt.Println(e.Texts())
-			time.Sleep(time.Hour) // until it is killed
+			<-time.After(time.Hour) // until it is killed
 		}
 		return nil
 	}

@@ -64,7 +64,7 @@ func run(corpus string, passages, tokens int, onnx, python string) error {
 	if onnx == "" {
 		return nil
 	}
-	cmd := exec.Command(python, "-", docs, onnx, question)
+	cmd := exec.CommandContext(context.Background(), python, "-", docs, onnx, question)
 	cmd.Stdin = strings.NewReader(pipeline)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
