@@ -49,11 +49,11 @@ func (Context) Transform(ctx context.Context, doc rag.Document, chunks []rag.Chu
 	return out, nil
 }
 
-// path returns the title and the headings, each on one line, without what is empty or repeats the element before it.
+// path returns the title and the headings, each valid UTF-8 on one line, without what is empty or repeats the element before it.
 func path(title string, headings []string) []string {
 	var all []string
 	for _, s := range append([]string{title}, headings...) {
-		s = strings.Join(strings.Fields(s), " ")
+		s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 		if s == "" || len(all) > 0 && strings.EqualFold(s, all[len(all)-1]) {
 			continue
 		}
