@@ -48,14 +48,19 @@ func simple(w string, s sink) {
 // identifier; plain words with hyphens ("long-term") and lists without blanks ("red,green") are just their words.
 func compound(t string, s sink) {
 	t = trimElisions(t)
-	if whole := identifier(t); whole != "" {
-		s.literal(clip(whole), true)
-	}
+	var parts []string
+	counted := false // one of the parts is a word that counts
 	for part := range strings.FieldsFuncSeq(t, func(r rune) bool { return r < utf8.RuneSelf && isConnector(byte(r)) && r != '\'' }) {
-		part = joinApostrophes(part)
-		if part != "" {
-			simple(clip(part), s)
+		if part = joinApostrophes(part); part != "" {
+			parts = append(parts, clip(part))
+			counted = counted || !isStopWord(lowerCase(part))
 		}
+	}
+	if whole := identifier(t); whole != "" {
+		s.literal(clip(whole), counted) // of is_a, all parts are stop words: the whole is the word
+	}
+	for _, part := range parts {
+		simple(part, s)
 	}
 }
 
