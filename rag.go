@@ -268,7 +268,7 @@ func (wordEstimate) CountTokens(text string) int {
 			in = true
 		}
 	}
-	return (words*4+2)/3 + single
+	return min((words*4+2)/3+single, len(text)) // a token has a byte at least
 }
 
 // fillDefaults puts the default into every zero field.
