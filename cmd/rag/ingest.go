@@ -122,8 +122,11 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
 	if !r.DryRun && r.Chunks != (rag.ChunkCounts{}) {
-		fmt.Fprintf(w, "passages: %d new, %d reused, %d removed, %d embedded; %.1f s\n", r.Chunks.New, r.Chunks.Reused, r.Chunks.Removed,
-			r.Embedded, float64(r.ElapsedMS)/1000)
+		fmt.Fprintf(w, "passages: %d new, %d reused, %d removed, %d embedded", r.Chunks.New, r.Chunks.Reused, r.Chunks.Removed, r.Embedded)
+		if r.Cached > 0 {
+			fmt.Fprintf(w, ", %d from the cache", r.Cached)
+		}
+		fmt.Fprintf(w, "; %.1f s\n", float64(r.ElapsedMS)/1000)
 	}
 	if r.Truncated > 0 {
 		fmt.Fprintf(w, "%s longer than the model's window: the end was not seen by the vectors\n", count(r.Truncated, "passage"))

@@ -267,6 +267,9 @@ func (m *models) where(name string) error {
 	if err != nil {
 		return err
 	}
+	if err := card.Refusal(); err != nil {
+		return modelKinds.Of(err)
+	}
 	var dir string
 	if card.Repository != "" {
 		setting, err := m.dirSetting()

@@ -102,6 +102,7 @@ func TestModelsFail(t *testing.T) {
 	s.rag("models", "pull", "bge-smal-en").want(exitFailed).says(`did you mean "bge-small-en"?`)
 	s.rag("models", "pull", "builtin").want(exitFailed).says("part of the program")
 	s.rag("models", "pull", "bge-m3").want(exitFailed).says("not supported", "multilingual-e5-small")
+	s.rag("models", "where", "bge-m3").want(exitFailed).says("not supported", "multilingual-e5-small")
 	s.rag("models", "pull", pulled, "--mirror", "example.org").want(exitFailed).says("not the address of a hub")
 	var failed errorJSON
 	s.rag("models", "pull", "bge-small-en", "--json").want(exitFailed).into(&failed)

@@ -130,6 +130,7 @@ func TestModelsThatCannotBeHad(t *testing.T) {
 		{"a preset that was not pulled", local.Config{Model: "bge-small-en"}, rag.ErrNotFound, "rag models pull bge-small-en"},
 		{"a repository that was not pulled", local.Config{Model: "BAAI/bge-small-en-v1.5"}, rag.ErrNotFound, "rag models pull bge-small-en"},
 		{"no such folder", local.Config{Model: "./none", Pooling: "mean"}, rag.ErrNotFound, "none"},
+		{"no such folder, nothing said of pooling", local.Config{Model: "./none"}, rag.ErrNotFound, "none"},
 		{"a known shape that cannot be run", local.Config{Model: "bge-m3"}, rag.ErrUnsupported, "multilingual-e5-small"},
 		{"a reranker", local.Config{Model: "ms-marco-minilm-l6"}, rag.ErrInvalid, "under rerank"},
 		{"a cross-encoder in a folder", local.Config{Model: crossEncoder, Pooling: "mean"}, rag.ErrInvalid, "under rerank"},

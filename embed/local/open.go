@@ -78,7 +78,8 @@ func checkCard(c Config) error {
 	if c.Pooling != "" && c.Pooling != modelhub.PoolingMean && c.Pooling != modelhub.PoolingCLS {
 		return fmt.Errorf("pooling is %q: want %q or %q: %w", c.Pooling, modelhub.PoolingMean, modelhub.PoolingCLS, rag.ErrInvalid)
 	}
-	if c.Pooling == "" && !modelrun.SaysPooling(c.Model) {
+	// A folder that is not there says nothing about pooling either: opening it gives the better error.
+	if c.Pooling == "" && len(modelhub.Missing(c.Model)) == 0 && !modelrun.SaysPooling(c.Model) {
 		return fmt.Errorf("%s does not say how it pools: give the setting pooling, %q or %q; the model's card has it: %w",
 			c.Model, modelhub.PoolingMean, modelhub.PoolingCLS, rag.ErrInvalid)
 	}

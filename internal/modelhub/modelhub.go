@@ -9,6 +9,7 @@ package modelhub
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -82,6 +83,14 @@ type Check struct {
 
 // Tolerance is how far a component of a vector, or a score, may be from its reference where a check says no more.
 const Tolerance = 1e-3
+
+// Refusal says why a model that is known cannot be run; nil if it can. It is of kind ErrUnsupported.
+func (c Card) Refusal() error {
+	if c.Unsupported == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %s", c.Name, ErrUnsupported, c.Unsupported)
+}
 
 // Named returns the card of a preset, by its name or its repository, in any case of letters.
 func Named(name string) (Card, bool) {

@@ -17,7 +17,7 @@ func Preset(task, name string, near func(name string, known []string) string) (C
 		return card, fmt.Errorf("model %q%s (known: %s; or the path of a folder, absolute or beginning with a dot): %w",
 			name, near(name, known), strings.Join(known, ", "), ErrUnknown)
 	case card.Unsupported != "":
-		return card, fmt.Errorf("model %s: %w: %s", card.Name, ErrUnsupported, card.Unsupported)
+		return card, card.Refusal()
 	case card.Task == task:
 		return card, nil
 	case task == TaskRerank:

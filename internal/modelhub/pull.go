@@ -51,10 +51,10 @@ type Pulled struct {
 // is put in place at once when all are right. A model that is already there and unchanged is left alone, a damaged one
 // replaced. Errors are of kind ErrUnavailable, ErrNotFound, ErrMismatch, ErrUnsupported or ErrInvalid, or ctx's.
 func (p *Puller) Pull(ctx context.Context, card Card, dir string) (Pulled, error) {
-	switch {
-	case card.Unsupported != "":
-		return Pulled{}, fmt.Errorf("%s: %w: %s", card.Name, ErrUnsupported, card.Unsupported)
-	case card.Repository == "":
+	if err := card.Refusal(); err != nil {
+		return Pulled{}, err
+	}
+	if card.Repository == "" {
 		return Pulled{}, fmt.Errorf("%s is part of the program, there is nothing to fetch: %w", card.Name, ErrUnsupported)
 	}
 	target := filepath.Join(dir, card.Name)

@@ -36,8 +36,10 @@ type Reranker struct {
 }
 
 var (
-	_ rag.Reranker      = (*Reranker)(nil)
-	_ rag.Fingerprinter = (*Reranker)(nil)
+	_ rag.Reranker        = (*Reranker)(nil)
+	_ rag.RerankDescriber = (*Reranker)(nil)
+	_ rag.TokenCounter    = (*Reranker)(nil)
+	_ rag.Fingerprinter   = (*Reranker)(nil)
 )
 
 // New returns a reranker; the weights are read later. An unknown model and settings that cannot be right are
@@ -59,6 +61,14 @@ func (r *Reranker) Fingerprint() string {
 	c := r.run.Card()
 	return fmt.Sprintf("%s/%s/%d", c.Title, r.run.Revision(), c.MaxTokens)
 }
+
+// RerankModel names the model and its window, so that of a longer text the engine gives the best part.
+func (r *Reranker) RerankModel() rag.RerankModel {
+	return rag.RerankModel{Name: r.Fingerprint(), MaxTokens: r.run.Card().MaxTokens}
+}
+
+// CountTokens returns the number of the model's tokens of text without special tokens.
+func (r *Reranker) CountTokens(text string) int { return r.run.Words().Count(text) }
 
 // Check reads the weights, if no call has yet, and holds the model against its references. A model that strays from
 // them, in general by more than 1e-3, is [rag.ErrInvalid]; so are then all calls of Rerank.

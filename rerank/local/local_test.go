@@ -59,6 +59,16 @@ func TestAScoreDependsOnItsPairAlone(t *testing.T) {
 	}
 }
 
+func TestTheEngineIsToldTheWindow(t *testing.T) {
+	r := open(t, local.Config{MaxTokens: 32})
+	if m := r.RerankModel(); m.MaxTokens != 32 || m.Name != r.Fingerprint() || m.Listwise {
+		t.Errorf("described as %+v", m)
+	}
+	if n := r.CountTokens("ab cd"); n != 4 { // a token a letter
+		t.Errorf("counted %d tokens, want 4", n)
+	}
+}
+
 func TestOnlyTheTextIsCut(t *testing.T) {
 	r := open(t, local.Config{MaxTokens: 32, CacheSize: -1})
 	// A token a letter: the pair has 3 special tokens and 8 of the query, so 21 of the text are seen.
