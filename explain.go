@@ -97,14 +97,9 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 			}
 		}
 		x.Stages = append(x.Stages, fate)
-	}
-	// What fusion really saw is each list up to its cut.
-	for stage, list := range s.lists {
-		cut := s.laneK(r.DenseTopK, 1)
-		if stage == StageSparse {
-			cut = s.laneK(r.SparseTopK, 1)
+		if list, used := s.lists[lane.stage]; used { // what fusion really saw is the list up to its cut
+			s.lists[lane.stage] = list[:min(len(list), lane.cut)]
 		}
-		s.lists[stage] = list[:min(len(list), cut)]
 	}
 	return nil
 }
@@ -112,14 +107,15 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 // explainRest follows the chunk through fusion and reranking and gives the verdict.
 func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID string) {
 	r := &s.Engine.config.Retrieval
-	s.fuseAll()
+	s.fuse(1 + len(s.lists[StageDense]) + len(s.lists[StageSparse])) // nothing is cut: no list is longer
 	fate := StageFate{Stage: StageFusion, Reason: "in neither lane's candidates"}
 	for i, m := range s.fused {
 		if m.ID == chunkID {
 			rank := i + 1
 			fate.Rank, fate.Score, fate.Reason = &rank, &m.Score, ""
-			if fate.Kept = rank <= max(r.FusionTopK, s.q.TopK); !fate.Kept {
-				fate.Reason = fmt.Sprintf("below the cut at %d", max(r.FusionTopK, s.q.TopK))
+			cut := s.laneK(r.FusionTopK, 1)
+			if fate.Kept = rank <= cut; !fate.Kept {
+				fate.Reason = fmt.Sprintf("below the cut at %d", cut)
 			}
 		}
 	}
@@ -156,17 +152,6 @@ func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID str
 	default:
 		x.Verdict = "lost in reranking: a larger top_k, or no reranking, would have returned it"
 	}
-}
-
-// fuseAll fuses the lanes without cutting the list.
-func (s *search) fuseAll() {
-	cut, topK := s.config.Retrieval.FusionTopK, s.q.TopK
-	defer func() { s.q.TopK = topK }()
-	for _, list := range s.lists {
-		s.q.TopK += len(list)
-	}
-	s.q.TopK = max(s.q.TopK, cut)
-	s.fuse(1) // no list is longer than that
 }
 
 // nearestCut says which lane came closest to keeping the chunk.

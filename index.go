@@ -63,6 +63,15 @@ func orNone(s string) string {
 	return s
 }
 
+// existing returns the collection, or ErrNotFound with the names there are.
+func (e *Engine) existing(ctx context.Context, name string) (CollectionInfo, error) {
+	info, exists, err := e.info(ctx, name)
+	if err == nil && !exists {
+		err = e.noCollection(ctx, name)
+	}
+	return info, err
+}
+
 // noCollection is the error for a name that nothing was ingested under.
 func (e *Engine) noCollection(ctx context.Context, name string) error {
 	all, err := e.catalog.Collections(ctx)

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -254,7 +253,7 @@ func canonical(m Meta) []byte {
 		return []byte("{}")
 	}
 	var buf bytes.Buffer
-	if err := json.NewEncoder(&buf).Encode(maps.Clone(m)); err != nil {
+	if err := json.NewEncoder(&buf).Encode(m); err != nil {
 		return []byte(err.Error()) // Clean refuses such values later, with a better message
 	}
 	return buf.Bytes()

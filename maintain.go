@@ -18,10 +18,7 @@ func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
 func (e *Engine) Documents(ctx context.Context, collection string) iter.Seq2[Entry, error] {
 	name := e.collection(collection)
 	return func(yield func(Entry, error) bool) {
-		if _, exists, err := e.readHeader(ctx, name); err != nil || !exists {
-			if err == nil {
-				err = e.noCollection(ctx, name)
-			}
+		if _, err := e.existing(ctx, name); err != nil {
 			yield(Entry{}, err)
 			return
 		}
@@ -90,12 +87,9 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return nil, fmt.Errorf("delete: no documents named: %w", ErrInvalid)
 	}
 	defer e.write(name)()
-	info, exists, err := e.info(ctx, name)
+	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
-	}
-	if !exists {
-		return nil, e.noCollection(ctx, name)
 	}
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
 	if req.All {
@@ -213,14 +207,11 @@ type IndexGap struct {
 func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
 	name := e.collection(collection)
 	defer e.write(name)() // a run under way would look like a difference
-	h, exists, err := e.readHeader(ctx, name)
+	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if !exists {
-		return nil, e.noCollection(ctx, name)
-	}
-	return e.compareIndexes(ctx, name, h)
+	return e.compareIndexes(ctx, name, info.Header)
 }
 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
@@ -228,17 +219,14 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
 	name := e.collection(collection)
 	defer e.write(name)()
-	h, exists, err := e.readHeader(ctx, name)
+	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if !exists {
-		return nil, e.noCollection(ctx, name)
-	}
-	if err := e.checkHeader(name, h, true, true); err != nil {
+	if err := e.checkHeader(name, info.Header, true, true); err != nil {
 		return nil, err
 	}
-	return e.reconcile(ctx, name, h)
+	return e.reconcile(ctx, name, info.Header)
 }
 
 // compareIndexes fills a report.

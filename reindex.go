@@ -40,12 +40,9 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	name := e.collection(req.Collection)
 	defer e.write(name)()
 	start := e.now()
-	info, exists, err := e.info(ctx, name)
+	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
-	}
-	if !exists {
-		return nil, e.noCollection(ctx, name)
 	}
 	old := info.Header
 	rep := &ReindexReport{Collection: name, Documents: info.Documents, Chunks: info.Chunks, Before: Built{old.Embedder, old.Sparse}}

@@ -179,12 +179,9 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.chooseLanes(); err != nil {
 		return err
 	}
-	info, exists, err := s.info(ctx, s.q.Collection)
+	info, err := s.existing(ctx, s.q.Collection)
 	if err != nil {
 		return err
-	}
-	if !exists {
-		return s.noCollection(ctx, s.q.Collection)
 	}
 	if err := s.checkHeader(s.q.Collection, info.Header, s.dense, s.words); err != nil {
 		return err
