@@ -70,9 +70,9 @@ cross:
 	@for p in $(PLATFORMS); do export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; for m in . $(MODULES); do echo $$p $$m; \
 		(cd $$m && $(GO) build ./... && $(GO) vet ./...) || exit 1; done; done
 
-# The encoder without its assembly: what runs on processors that it has no kernel for.
+# Packages with assembly without it: what runs on processors that they have no kernel for.
 purego:
-	$(GO) test -tags purego ./internal/encoder/...
+	$(GO) test -tags purego ./internal/encoder/... ./internal/simd/...
 
 tidy:
 	$(GO) mod verify

@@ -1,6 +1,10 @@
 package encoder
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
+)
 
 // attentionHead holds one head of one sequence; rows are the tokens, rounded up to whole tiles.
 type attentionHead struct {
@@ -50,7 +54,7 @@ func (h *attentionHead) pack(qkv []float32, tokens, size, hidden int) {
 }
 
 // attend sets out.
-func (h *attentionHead) attend(k *kernels, tokens int) {
+func (h *attentionHead) attend(k *simd.Kernels, tokens int) {
 	rows, columns, size := wholeTiles(tokens), wholePanels(tokens), h.values.outputs
 	h.scores, h.out = resize(h.scores, rows*columns), resize(h.out, rows*size)
 	clear(h.scores)
@@ -59,7 +63,7 @@ func (h *attentionHead) attend(k *kernels, tokens int) {
 	for r := range tokens {
 		row := h.scores[r*columns : (r+1)*columns]
 		hide(row[tokens:])
-		k.softmax(row)
+		k.Softmax(row)
 	}
 	h.values.mulAdd(k, h.scores, columns, h.out, size, rows)
 }

@@ -101,7 +101,7 @@ func (m *Model) block(s *scratch, l *layer, rows int) {
 
 	s.wide = repeat(s.wide, l.widen.bias, rows)
 	l.widen.apply(k, s, s.x, s.wide, rows)
-	k.gelu(s.wide)
+	k.GELU(s.wide)
 	addToRows(s.x, l.narrow.bias)
 	l.narrow.apply(k, s, s.wide, s.x, rows)
 	l.norm.apply(s.x)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 // reference computes a vector by the textbook, in double precision and without any of the code under test.
@@ -140,7 +142,7 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 	for _, tensor := range tinyTensors(tinyConfig) {
 		w[tensor.Name] = tensor
 	}
-	for _, k := range available() {
+	for _, k := range simd.Available() {
 		r := NewRunner(tinyModel(t, exact, k), 2)
 		for n := 1; n <= tinyConfig.Positions; n++ {
 			ids := sequence(n, n)
@@ -149,14 +151,14 @@ func TestVectorsAreTheTextbooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := farthest(got[0], w.vector(tinyConfig, ids)); !(d < 1e-5) {
-				t.Errorf("kernel %s, %d tokens: a component is off by %g", k.name, n, d)
+				t.Errorf("kernel %s, %d tokens: a component is off by %g", k.Name, n, d)
 			}
 		}
 	}
 }
 
 func TestKernelsAgree(t *testing.T) {
-	a, b := tinyModel(t, int8s, portable()), tinyModel(t, int8s, fastest())
+	a, b := tinyModel(t, int8s, simd.Portable()), tinyModel(t, int8s, simd.Fastest())
 	for n := 1; n <= tinyConfig.Positions; n++ {
 		kernelsAgree(t, a, b, sequence(n, 3*n))
 	}
@@ -164,11 +166,11 @@ func TestKernelsAgree(t *testing.T) {
 
 func TestKernelsAgreeOnTheBuiltInModel(t *testing.T) {
 	file := builtin(t)
-	a, err := load(file, portable())
+	a, err := load(file, simd.Portable())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := load(file, fastest())
+	b, err := load(file, simd.Fastest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +193,7 @@ func kernelsAgree(t *testing.T, a, b *Model, ids []int32) {
 }
 
 func TestVectorsDoNotDependOnTheBatchOrWhatRanBefore(t *testing.T) {
-	m := tinyModel(t, int8s, fastest())
+	m := tinyModel(t, int8s, simd.Fastest())
 	var batch [][]int32
 	for n := 1; n <= tinyConfig.Positions; n += 3 {
 		batch = append(batch, sequence(n, n))

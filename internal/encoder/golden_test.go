@@ -9,6 +9,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/seed-d8745b77/rag/internal/simd"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 )
 
@@ -118,7 +119,7 @@ func TestScoresAreONNXRuntimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, k := range available() {
+	for i, k := range simd.Available() {
 		step := goldenStep
 		if i > 0 { // the fastest takes all lengths
 			step = slowStep
@@ -151,8 +152,8 @@ func TestScoresAreONNXRuntimes(t *testing.T) {
 			worst = max(worst, math.Abs(float64(v-want)))
 		}
 		if !(worst < 1e-4) {
-			t.Errorf("kernel %s: a logit is off by %g", k.name, worst)
+			t.Errorf("kernel %s: a logit is off by %g", k.Name, worst)
 		}
-		t.Logf("kernel %s: %d pairs, logits within %.2g", k.name, len(got), worst)
+		t.Logf("kernel %s: %d pairs, logits within %.2g", k.Name, len(got), worst)
 	}
 }

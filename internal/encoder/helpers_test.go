@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 var tinyConfig = Config{
@@ -91,7 +93,7 @@ func tinyFile(t testing.TB, form func(string) Form) []byte {
 	return file.Bytes()
 }
 
-func tinyModel(t testing.TB, form func(string) Form, k kernels) *Model {
+func tinyModel(t testing.TB, form func(string) Form, k simd.Kernels) *Model {
 	t.Helper()
 	m, err := load(tinyFile(t, form), k)
 	if err != nil {

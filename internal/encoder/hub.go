@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 // Files of a model's folder.
@@ -28,9 +30,9 @@ type Options struct {
 // model.safetensors as the model hubs have them. The file is mapped into memory where the system can do so and read
 // for as long as the model lives; it must not be changed in that time. Errors wrap [ErrFormat], for a model of another
 // kind [ErrUnsupported], or are those of the file system.
-func LoadDir(dir string, o Options) (*Model, error) { return loadDir(dir, o, fastest()) }
+func LoadDir(dir string, o Options) (*Model, error) { return loadDir(dir, o, simd.Fastest()) }
 
-func loadDir(dir string, o Options, k kernels) (*Model, error) {
+func loadDir(dir string, o Options, k simd.Kernels) (*Model, error) {
 	name, open := containerFile, openWeights
 	if _, err := os.Stat(filepath.Join(dir, containerFile)); errors.Is(err, fs.ErrNotExist) {
 		config, err := ReadConfig(dir, o)

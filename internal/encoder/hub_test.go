@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 // tinyHub is the config.json of tinyConfig.
@@ -126,7 +128,7 @@ func TestModelsOfTheHubsGiveTheTextbooksVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := hubFolder(t, c.config, c.prefix, c.dtype)
 			w := textbook(t, dir)
-			for _, k := range available() {
+			for _, k := range simd.Available() {
 				m, err := loadDir(dir, c.options, k)
 				if err != nil {
 					t.Fatal(err)
@@ -141,7 +143,7 @@ func TestModelsOfTheHubsGiveTheTextbooksVectors(t *testing.T) {
 						t.Fatal(err)
 					}
 					if d := farthest(got[0], w.vector(m.Config(), ids)); !(d < 1e-5) {
-						t.Errorf("kernel %s, %d tokens: a component is off by %g", k.name, n, d)
+						t.Errorf("kernel %s, %d tokens: a component is off by %g", k.Name, n, d)
 					}
 				}
 			}
@@ -267,7 +269,7 @@ func TestLoadDirPrefersTheContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := NewRunner(tinyModel(t, int8s, fastest()), 1).Embed(t.Context(), [][]int32{{1, 2, 3}})
+	want, err := NewRunner(tinyModel(t, int8s, simd.Fastest()), 1).Embed(t.Context(), [][]int32{{1, 2, 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

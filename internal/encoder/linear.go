@@ -1,5 +1,7 @@
 package encoder
 
+import "github.com/seed-d8745b77/rag/internal/simd"
+
 // linear is y = W·x + bias, with the weights in one of two forms.
 type linear struct {
 	matrix matrix
@@ -8,7 +10,7 @@ type linear struct {
 }
 
 // apply adds W·x to y for rows without gaps; the bias is in y already.
-func (l *linear) apply(k *kernels, s *scratch, x, y []float32, rows int) {
+func (l *linear) apply(k *simd.Kernels, s *scratch, x, y []float32, rows int) {
 	if l.shorts != nil {
 		l.shorts.mulAdd(k, &s.rounded, x, y, l.shorts.outputs, rows)
 		return
@@ -25,7 +27,7 @@ type part struct {
 
 // loadLinear puts the parts, all of this shape, side by side. Quantised weights become integers where the kernels have
 // a use for them.
-func loadLinear(w *weights, k *kernels, outputs, inputs int, parts ...part) (linear, error) {
+func loadLinear(w *weights, k *simd.Kernels, outputs, inputs int, parts ...part) (linear, error) {
 	l := linear{bias: make([]float32, 0, len(parts)*outputs)}
 	row := make([]float32, inputs)
 	var set func(output int, weights []float32)
@@ -56,8 +58,8 @@ func loadLinear(w *weights, k *kernels, outputs, inputs int, parts ...part) (lin
 }
 
 // form makes room for the weights in the form that suits the first of them, and returns what puts a row in its place.
-func (l *linear) form(first *table, k *kernels, outputs int) func(output int, weights []float32) {
-	if k.dot == nil || !first.quantised() || outputs%(2*tileCols) != 0 {
+func (l *linear) form(first *table, k *simd.Kernels, outputs int) func(output int, weights []float32) {
+	if k.TileShorts == nil || !first.quantised() || outputs%(2*tileCols) != 0 {
 		l.matrix = newMatrix(outputs, first.cols)
 		return l.matrix.setRow
 	}

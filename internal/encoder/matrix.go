@@ -1,5 +1,14 @@
 package encoder
 
+import "github.com/seed-d8745b77/rag/internal/simd"
+
+// Sizes of the kernels, under short names.
+const (
+	tileCols = simd.TileCols
+	tileRows = simd.TileRows
+	lanes    = simd.Lanes
+)
+
 // matrix is a weight of a linear layer, or a temporary one of the attention, in the order the kernel reads it: panels
 // of tileCols outputs, each with one row of tileCols values per input.
 type matrix struct {
@@ -17,21 +26,21 @@ func newMatrix(outputs, inputs int) matrix {
 const panelStep = 256
 
 // mulAdd adds a·m to c for the given number of rows, a multiple of tileRows, with row strides lda and ldc.
-func (m *matrix) mulAdd(k *kernels, a []float32, lda int, c []float32, ldc, rows int) {
+func (m *matrix) mulAdd(k *simd.Kernels, a []float32, lda int, c []float32, ldc, rows int) {
 	for from := 0; from < m.inputs; from += panelStep {
 		step := min(panelStep, m.inputs-from)
 		panel := func(col int) []float32 { return m.panels[col*m.inputs+from*tileCols:] }
 		col := 0
-		for ; k.pair != nil && col+2*tileCols <= m.outputs; col += 2 * tileCols {
+		for ; k.Pair != nil && col+2*tileCols <= m.outputs; col += 2 * tileCols {
 			b0, b1 := panel(col), panel(col+tileCols)
-			for row := 0; row < rows; row += k.rows {
-				k.pair(a[row*lda+from:], lda, b0, b1, c[row*ldc+col:], ldc, step)
+			for row := 0; row < rows; row += k.Rows {
+				k.Pair(a[row*lda+from:], lda, b0, b1, c[row*ldc+col:], ldc, step)
 			}
 		}
 		for ; col < m.outputs; col += tileCols {
 			b := panel(col)
-			for row := 0; row < rows; row += k.rows {
-				k.tile(a[row*lda+from:], lda, b, c[row*ldc+col:], ldc, step)
+			for row := 0; row < rows; row += k.Rows {
+				k.Tile(a[row*lda+from:], lda, b, c[row*ldc+col:], ldc, step)
 			}
 		}
 	}

@@ -10,12 +10,14 @@ package encoder
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 // Model is a loaded model. It is immutable and safe for concurrent use.
 type Model struct {
 	config    Config
-	kernels   kernels
+	kernels   simd.Kernels
 	file      *mapping  // that words read from; nil if they read from memory of the caller
 	words     *table    // stays as it is in the file: a row is unpacked when its token is met
 	positions []float32 // [Positions][Hidden]
@@ -37,9 +39,9 @@ type layer struct {
 
 // Load reads a weights file (see [Write]) and unpacks it for the kernels of this processor. The model reads from file
 // as long as it lives. Errors wrap [ErrFormat].
-func Load(file []byte) (*Model, error) { return load(file, fastest()) }
+func Load(file []byte) (*Model, error) { return load(file, simd.Fastest()) }
 
-func load(file []byte, k kernels) (*Model, error) {
+func load(file []byte, k simd.Kernels) (*Model, error) {
 	w, err := openWeights(file)
 	if err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
@@ -47,7 +49,7 @@ func load(file []byte, k kernels) (*Model, error) {
 	return newModel(w, k)
 }
 
-func newModel(w *weights, k kernels) (*Model, error) {
+func newModel(w *weights, k simd.Kernels) (*Model, error) {
 	m := &Model{config: w.config, kernels: k, file: w.file}
 	if err := m.loadEmbeddings(w); err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
@@ -75,7 +77,7 @@ func newModel(w *weights, k kernels) (*Model, error) {
 func (m *Model) Config() Config { return m.config }
 
 // Kernel names the inner loops in use: "avx512-vnni", "avx512", "avx2", "neon" or "go".
-func (m *Model) Kernel() string { return m.kernels.name }
+func (m *Model) Kernel() string { return m.kernels.Name }
 
 func (m *Model) loadEmbeddings(w *weights) (err error) {
 	c := m.config
@@ -94,7 +96,7 @@ func (m *Model) loadEmbeddings(w *weights) (err error) {
 	return err
 }
 
-func loadLayer(w *weights, k *kernels, prefix string) (l layer, err error) {
+func loadLayer(w *weights, k *simd.Kernels, prefix string) (l layer, err error) {
 	c := w.config
 	attention := []part{
 		{name: prefix + "attention.self.query", scale: 1 / math.Sqrt(float64(c.Hidden/c.Heads))}, // softmax(q·k/√size)

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 func TestEmbedRefusesBadSequences(t *testing.T) {
-	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, simd.Fastest()), 1)
 	for name, ids := range map[string][]int32{
 		"empty":         {},
 		"too long":      sequence(tinyConfig.Positions+1, 0),
@@ -27,14 +29,14 @@ func TestEmbedRefusesBadSequences(t *testing.T) {
 }
 
 func TestEmbedNothing(t *testing.T) {
-	got, err := NewRunner(tinyModel(t, int8s, fastest()), 2).Embed(t.Context(), nil)
+	got, err := NewRunner(tinyModel(t, int8s, simd.Fastest()), 2).Embed(t.Context(), nil)
 	if err != nil || len(got) != 0 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
 
 func TestEmbedCancelled(t *testing.T) {
-	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, simd.Fastest()), 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Embed(ctx, [][]int32{{1}, {2}}); !errors.Is(err, context.Canceled) {
@@ -47,7 +49,7 @@ func TestEmbedCancelled(t *testing.T) {
 
 // TestEmbedWaitsForAThread takes the only thread away: a call waits for it until its context ends.
 func TestEmbedWaitsForAThread(t *testing.T) {
-	r := NewRunner(tinyModel(t, int8s, fastest()), 1)
+	r := NewRunner(tinyModel(t, int8s, simd.Fastest()), 1)
 	taken := <-r.free
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -88,7 +90,7 @@ func TestPacks(t *testing.T) {
 }
 
 func TestConcurrentCallsGiveTheSameVectors(t *testing.T) {
-	r := NewRunner(tinyModel(t, int8s, fastest()), 2)
+	r := NewRunner(tinyModel(t, int8s, simd.Fastest()), 2)
 	batch := [][]int32{sequence(3, 1), sequence(20, 2), sequence(11, 3)}
 	want, err := r.Embed(t.Context(), batch)
 	if err != nil {
@@ -131,14 +133,14 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkEmbed(b *testing.B) {
 	const texts = 16
 	file := builtin(b)
-	for _, k := range []kernels{fastest(), portable()} {
+	for _, k := range []simd.Kernels{simd.Fastest(), simd.Portable()} {
 		m, err := load(file, k)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for _, threads := range []int{1, 2} {
 			for _, tokens := range []int{12, 128, 256} {
-				name := k.name + "/threads=" + strconv.Itoa(threads) + "/tokens=" + strconv.Itoa(tokens)
+				name := k.Name + "/threads=" + strconv.Itoa(threads) + "/tokens=" + strconv.Itoa(tokens)
 				b.Run(name, func(b *testing.B) {
 					batch := make([][]int32, texts)
 					for i := range batch {

@@ -1,6 +1,10 @@
 package encoder
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
+)
 
 // shorts is a quantised weight of a linear layer for kernels that multiply integers of 16 bits: the weights of a row
 // as integers with one scale, which is exact for int8, and activations rounded for each token.
@@ -47,15 +51,15 @@ func (m *shorts) setRow(output int, weights []float32, mostWeight float64) {
 
 // mulAdd adds a·m to c for the given number of rows, a multiple of tileRows; a has no gaps, c the row stride ldc.
 // Each row is rounded by itself, so that what comes out depends on nothing but that row.
-func (m *shorts) mulAdd(k *kernels, s *rounded, a, c []float32, ldc, rows int) {
+func (m *shorts) mulAdd(k *simd.Kernels, s *rounded, a, c []float32, ldc, rows int) {
 	s.values, s.scales = resize(s.values, rows*m.inputs), resize(s.scales, rows)
 	for r := range rows {
-		s.scales[r] = k.round(a[r*m.inputs:(r+1)*m.inputs], s.values[r*m.inputs:(r+1)*m.inputs], m.most)
+		s.scales[r] = k.Round(a[r*m.inputs:(r+1)*m.inputs], s.values[r*m.inputs:(r+1)*m.inputs], m.most)
 	}
 	for col := 0; col < m.outputs; col += 2 * tileCols {
 		b0, b1 := m.panels[col*m.inputs:], m.panels[(col+tileCols)*m.inputs:]
-		for row := 0; row < rows; row += k.rows {
-			k.dot(s.values[row*m.inputs:], s.scales[row:], b0, b1, m.scales[col:], c[row*ldc+col:], ldc, m.inputs)
+		for row := 0; row < rows; row += k.Rows {
+			k.TileShorts(s.values[row*m.inputs:], s.scales[row:], b0, b1, m.scales[col:], c[row*ldc+col:], ldc, m.inputs)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/simd"
 )
 
 // dotGo and roundGo are the integer kernels by their definition.
@@ -40,12 +42,12 @@ func roundGo(x []float32, to []int16, top float32) float32 {
 }
 
 // integerKernels are those that this processor has, and the definition.
-func integerKernels() []kernels {
-	defined := portable()
-	defined.round, defined.dot = roundGo, dotGo(defined.rows)
-	all := []kernels{defined}
-	for _, k := range available() {
-		if k.dot != nil {
+func integerKernels() []simd.Kernels {
+	defined := simd.Portable()
+	defined.Round, defined.TileShorts = roundGo, dotGo(defined.Rows)
+	all := []simd.Kernels{defined}
+	for _, k := range simd.Available() {
+		if k.TileShorts != nil {
 			all = append(all, k)
 		}
 	}
@@ -59,22 +61,22 @@ func TestRound(t *testing.T) {
 			x := random(rng, 3*lanes, 5)
 			x[17] = -40 // the largest is negative
 			got := make([]int16, len(x))
-			scale := k.round(x, got, top)
+			scale := k.Round(x, got, top)
 			if got[17] != -int16(top) {
-				t.Errorf("kernel %s: the largest value became %d, want %g", k.name, got[17], -top)
+				t.Errorf("kernel %s: the largest value became %d, want %g", k.Name, got[17], -top)
 			}
 			for i, v := range x {
 				if d := math.Abs(float64(v) - float64(got[i])*float64(scale)); !(d <= 0.501*float64(scale)) {
-					t.Errorf("kernel %s: value %g became %d·%g", k.name, v, got[i], scale)
+					t.Errorf("kernel %s: value %g became %d·%g", k.Name, v, got[i], scale)
 				}
 			}
 		}
 		zeros := []int16{1, 2}
 		zeros = append(zeros, make([]int16, lanes-2)...)
-		k.round(make([]float32, lanes), zeros, 100)
+		k.Round(make([]float32, lanes), zeros, 100)
 		for _, v := range zeros {
 			if v != 0 {
-				t.Errorf("kernel %s: zero became %d", k.name, v)
+				t.Errorf("kernel %s: zero became %d", k.Name, v)
 			}
 		}
 	}
@@ -110,7 +112,7 @@ func TestShortsMulAdd(t *testing.T) {
 				m.mulAdd(&k, &rounded{}, a, c, outputs, rows)
 				for i := range c {
 					if d := math.Abs(float64(c[i]) - want[i]); !(d < 1e-3*scale) {
-						t.Fatalf("kernel %s, %d inputs: value %d is %g, want %g", k.name, inputs, i, c[i], want[i])
+						t.Fatalf("kernel %s, %d inputs: value %d is %g, want %g", k.Name, inputs, i, c[i], want[i])
 					}
 				}
 			}
@@ -135,7 +137,7 @@ func TestShortsDoNotOverflow(t *testing.T) {
 			m.mulAdd(&k, &rounded{}, a, c, m.outputs, tileRows)
 			for i, v := range c {
 				if d := math.Abs(float64(v) - float64(inputs)); !(d < 1e-3*float64(inputs)) {
-					t.Fatalf("kernel %s, %d inputs: value %d is %g, want %d", k.name, inputs, i, v, inputs)
+					t.Fatalf("kernel %s, %d inputs: value %d is %g, want %d", k.Name, inputs, i, v, inputs)
 				}
 			}
 		}

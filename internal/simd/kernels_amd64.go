@@ -1,6 +1,6 @@
 //go:build amd64 && !purego
 
-package encoder
+package simd
 
 import "golang.org/x/sys/cpu"
 
@@ -25,44 +25,44 @@ func dotVNNI(a *int16, rowScales *float32, b0, b1 *int16, scales, c *float32, ld
 //go:noescape
 func shortsAVX512(x *float32, to *int16, n int, top float32) float32
 
-// available returns the kernels that this processor has, the fastest first.
-func available() []kernels {
-	all := []kernels{portable()}
+// Available returns the kernels that this processor has, the fastest first.
+func Available() []Kernels {
+	all := []Kernels{Portable()}
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		return all
 	}
-	avx2 := kernels{
-		name: "avx2",
-		rows: 6,
-		tile: func(a []float32, lda int, b, c []float32, ldc, k int) {
+	avx2 := Kernels{
+		Name: "avx2",
+		Rows: 6,
+		Tile: func(a []float32, lda int, b, c []float32, ldc, k int) {
 			tileAVX2(&a[0], lda, &b[0], &c[0], ldc, k)
 		},
-		softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
-		gelu:    func(x []float32) { geluAVX2(&x[0], len(x)) },
+		Softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
+		GELU:    func(x []float32) { geluAVX2(&x[0], len(x)) },
 	}
-	all = append([]kernels{avx2}, all...)
+	all = append([]Kernels{avx2}, all...)
 	if !cpu.X86.HasAVX512F {
 		return all
 	}
 	avx512 := avx2
-	avx512.name, avx512.rows = "avx512", 12
-	avx512.tile = func(a []float32, lda int, b, c []float32, ldc, k int) {
+	avx512.Name, avx512.Rows = "avx512", 12
+	avx512.Tile = func(a []float32, lda int, b, c []float32, ldc, k int) {
 		tile16AVX512(&a[0], lda, &b[0], &c[0], ldc, k)
 	}
-	avx512.pair = func(a []float32, lda int, b0, b1, c []float32, ldc, k int) {
+	avx512.Pair = func(a []float32, lda int, b0, b1, c []float32, ldc, k int) {
 		tile32AVX512(&a[0], lda, &b0[0], &b1[0], &c[0], ldc, k)
 	}
-	all = append([]kernels{avx512}, all...)
+	all = append([]Kernels{avx512}, all...)
 	if !cpu.X86.HasAVX512VNNI {
 		return all
 	}
 	vnni := avx512
-	vnni.name = "avx512-vnni"
-	vnni.round = func(x []float32, to []int16, top float32) float32 {
+	vnni.Name = "avx512-vnni"
+	vnni.Round = func(x []float32, to []int16, top float32) float32 {
 		return shortsAVX512(&x[0], &to[0], len(x), top)
 	}
-	vnni.dot = func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int) {
+	vnni.TileShorts = func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int) {
 		dotVNNI(&a[0], &rowScales[0], &b0[0], &b1[0], &scales[0], &c[0], ldc, k)
 	}
-	return append([]kernels{vnni}, all...)
+	return append([]Kernels{vnni}, all...)
 }

@@ -94,7 +94,7 @@ done:
 	VZEROUPPER
 	RET
 
-// Constants, the same as in kernel.go: exp by Cephes, erf by Abramowitz and Stegun 7.1.26.
+// Constants, the same as in transformer.go: exp by Cephes, erf by Abramowitz and Stegun 7.1.26.
 DATA consts<>+0(SB)/4, $0xc2aeac50  // -87.33655
 DATA consts<>+4(SB)/4, $0x3fb8aa3b  // log2 e
 DATA consts<>+8(SB)/4, $0x3f318000  // ln 2, first bits

@@ -1,48 +1,6 @@
-package encoder
+package simd
 
 import "math"
-
-// Sizes that matrices are packed and padded by.
-const (
-	tileCols = 16 // outputs of a panel
-	tileRows = 12 // a multiple of the rows of every kernel's tile
-	lanes    = 16 // softmax, gelu and round take multiples of this many values
-)
-
-// kernels are the inner loops, in the form that suits a processor. Two sets agree to about 1e-5, not to the bit.
-type kernels struct {
-	name string
-	rows int // of a tile
-
-	// tile adds a·b to c: a is rows rows of k values with row stride lda, b is k rows of tileCols values without gaps,
-	// c is rows rows of tileCols values with row stride ldc. k is at least 1.
-	tile func(a []float32, lda int, b, c []float32, ldc, k int)
-
-	// pair is tile for two panels at a time, c has rows of 2·tileCols values. It may be nil.
-	pair func(a []float32, lda int, b0, b1, c []float32, ldc, k int)
-
-	// softmax replaces the values of one row by their shares of e^x; len(x) is a multiple of lanes and above 0.
-	softmax func(x []float32)
-
-	// gelu replaces each value by x/2 · (1 + erf(x/√2)); len(x) is a multiple of lanes and above 0.
-	gelu func(x []float32)
-
-	// round rounds a row to integers of at most top, which it scales the row to; it returns what an integer stands for.
-	// len(x) is a multiple of lanes and above 0. It and dot are nil where products of integers gain nothing.
-	round func(x []float32, to []int16, top float32) float32
-
-	// dot is pair for integers: it adds each sum of products, times the row's and the output's scale, to c. a has rows
-	// of k values without gaps, b0 and b1 hold two inputs of each output side by side; k is even.
-	dot func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int)
-}
-
-// fastest returns the kernels for this processor.
-func fastest() kernels { return available()[0] }
-
-// portable returns the kernels in Go alone.
-func portable() kernels {
-	return kernels{name: "go", rows: 6, tile: tileGo, softmax: softmaxGo, gelu: geluGo}
-}
 
 // tileGo computes a tile of 6 rows. It works on 3x2 values of c at a time: the sums of that many, and what goes into them, fit the registers.
 func tileGo(a []float32, lda int, b, c []float32, ldc, k int) {
@@ -50,11 +8,11 @@ func tileGo(a []float32, lda int, b, c []float32, ldc, k int) {
 		a0 := a[i*lda:][:k]
 		a1 := a[(i+1)*lda:][:k]
 		a2 := a[(i+2)*lda:][:k]
-		for j := 0; j < tileCols; j += 2 {
+		for j := 0; j < TileCols; j += 2 {
 			var s00, s01, s10, s11, s20, s21 float32
 			rest := b[j:]
 			for p, x := range a0 {
-				v, w := rest[p*tileCols], rest[p*tileCols+1]
+				v, w := rest[p*TileCols], rest[p*TileCols+1]
 				y, z := a1[p], a2[p]
 				s00 += x * v
 				s01 += x * w
