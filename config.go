@@ -88,7 +88,7 @@ type RetrievalConfig struct {
 	EnableSparse *bool   `json:"enable_sparse"`     // default true
 	DenseWeight  float64 `json:"dense_weight"`      // lane weight in fusion; default 0.7, see bench/quality
 	SparseWeight float64 `json:"sparse_weight"`     // lane weight in fusion; default 1
-	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; those behind stay behind, in the order of fusion; default 20
+	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; those behind stay behind, in the order of fusion, and their scores go on below the last pair's; default 20
 	RerankMS     int     `json:"rerank_timeout_ms"` // longest the reranker may take; default 2000
 	RerankWeight float64 `json:"rerank_weight"`     // share of the reranker in the final score, above 0 to 1; the rest is fusion's, both stretched to [0, 1]; default 1: the reranker's own score
 }

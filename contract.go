@@ -217,9 +217,10 @@ type RerankDescriber interface {
 
 // RerankModel describes a reranker.
 type RerankModel struct {
-	Name      string // everything that decides a score: model, revision, settings. Scores are remembered under it; "": they are not
-	MaxTokens int    // longest pair of query and text in tokens, special tokens included; 0: any length. Of a longer text the engine gives the best window
-	Listwise  bool   // a score depends on the texts asked with it, so it is not remembered
+	Name      string   // everything that decides a score: model, revision, settings. Scores are remembered under it; "": they are not
+	MaxTokens int      // longest pair of query and text in tokens, special tokens included; 0: any length. Of a longer text the engine gives the best window
+	Listwise  bool     // a score depends on the texts asked with it, so it is not remembered
+	Languages []string // BCP 47 primary tags in which the scores mean something; nil: any. A question in another is not reranked
 }
 
 // EmbedKey names a vector in an [EmbedCache]: a SHA-256 over model, role and text.

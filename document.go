@@ -269,7 +269,7 @@ func cleanValue(v any) (any, error) {
 // Hit is a chunk found by a search.
 type Hit struct {
 	Chunk  Chunk
-	Score  float64 // higher is better; comparable only within one list
+	Score  float64 // higher is better, never rising down the list; comparable only within one list. Trail has each stage's own
 	Trail  []Rank  // where each stage placed the chunk, in stage order
 	Status string  // "current", "needs_review", "expired" under a validity policy; "" without one
 }

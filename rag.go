@@ -49,8 +49,8 @@ type Engine struct {
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
-	tokens       TokenCounter      // of the embedder, or an estimate
-	reranker     Reranker          // nil: off
+	tokens       TokenCounter // of the embedder, or an estimate
+	ranker       lazyReranker
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
@@ -130,10 +130,8 @@ func (e *Engine) build(s *settings) error {
 	if e.fuser, err = provide(e, "fusion", StageFusion, s.fuser, c.Fusion, &p.Fusers, env); err != nil {
 		return err
 	}
-	if s.reranker != nil || c.Rerank.Provider != None {
-		if e.reranker, err = provide(e, "rerank", StageRerank, s.reranker, c.Rerank, &p.Rerankers, env); err != nil {
-			return err
-		}
+	if err = e.planReranker(s, env); err != nil {
+		return err
 	}
 	if s.sink != nil || c.Trace.Provider != None {
 		if e.sink, err = provide(e, "trace", "trace", s.sink, c.Trace, &p.TraceSinks, env); err != nil {
@@ -193,6 +191,8 @@ func isNilFunc(v any) bool {
 // own closes p with the engine. What an option brought in stays its owner's.
 func (e *Engine) own(p any) {
 	if c, ok := p.(io.Closer); ok {
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.closers = append(e.closers, c)
 	}
 }

@@ -114,18 +114,38 @@ func (r *Registry[T]) inOrder() []string {
 
 // New makes the provider of this name. An unknown name is ErrUnknownProvider; the error lists what is linked in.
 func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, error) {
+	f, err := r.find(name)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return f(env, settings)
+}
+
+// find returns the factory of this name, or ErrUnknownProvider.
+func (r *Registry[T]) find(name string) (Factory[T], error) {
 	r.mu.RLock()
 	f := r.factories[name]
 	r.mu.RUnlock()
-	if f == nil {
-		var zero T
-		names := r.Names()
-		if len(names) == 0 {
-			return zero, fmt.Errorf("%q: this program links no provider of this kind; most come with `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
-		}
-		return zero, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
+	if f != nil {
+		return f, nil
 	}
-	return f(env, settings)
+	names := r.Names()
+	if where, ok := elsewhere[name]; ok {
+		return nil, fmt.Errorf("%q is not linked into this program: %s (linked in: %s): %w", name, where, strings.Join(names, ", "), ErrUnknownProvider)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%q: this program links no provider of this kind; most come with `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
+	}
+	return nil, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
+}
+
+// elsewhere says of providers that package defaults does not link where they are, and what to use instead.
+var elsewhere = map[string]string{
+	"multilingual": "it comes with `import _ \"github.com/seed-d8745b77/rag/embed/local/multilingual\"`, which adds 31 MB; " +
+		"without it `provider: local` with `model: multilingual-e5-small` knows the same languages and more, after `rag models pull multilingual-e5-small`",
+	"hugot": "it is a module of its own, github.com/seed-d8745b77/rag/embed/hugot or …/rerank/hugot; " +
+		"without it `provider: local` runs most models of the BERT family from a folder",
 }
 
 // Providers holds one registry per slot of the engine.

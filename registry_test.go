@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/ragtest"
 )
 
 type splitterSettings struct {
@@ -55,6 +56,17 @@ func TestOpenWithoutDefaultsNamesTheMissingLine(t *testing.T) {
 	_, err := rag.Open(t.TempDir(), rag.WithProviders(&rag.Providers{}))
 	if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `import _ "github.com/seed-d8745b77/rag/defaults"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAProviderOfAnotherPackageIsPointedTo(t *testing.T) {
+	var r rag.Registry[rag.Embedder]
+	r.Register("local", func(rag.Env, json.RawMessage) (rag.Embedder, error) { return &ragtest.HashEmbedder{}, nil })
+	for name, want := range map[string]string{"multilingual": "model: multilingual-e5-small", "hugot": "rag/embed/hugot"} {
+		_, err := r.New(name, rag.Env{}, nil)
+		if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "linked in: local") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

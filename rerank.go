@@ -7,20 +7,23 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // RerankStatus says what became of reranking in a search.
 type RerankStatus struct {
 	Status string `json:"status"`           // one of the Rerank constants
-	Reason string `json:"reason,omitempty"` // of RerankFailed and RerankTimeout, for people
+	Reason string `json:"reason,omitempty"` // of RerankFailed, RerankTimeout and RerankLeftOut, for people
 }
 
 // What became of reranking. In all cases but RerankOK the order of fusion stands.
 const (
-	RerankOff     = "off"     // not configured, or there was nothing to rerank
-	RerankOK      = "ok"      // the first hits are in the reranker's order
-	RerankFailed  = "failed"  // it gave an error
-	RerankTimeout = "timeout" // it did not answer in time
+	RerankOff     = "off"      // not configured, or there was nothing to rerank
+	RerankOK      = "ok"       // the first hits are in the reranker's order
+	RerankFailed  = "failed"   // it gave an error
+	RerankTimeout = "timeout"  // it did not answer in time
+	RerankLeftOut = "left_out" // the question is in a language that its model does not know
 )
 
 // callerShare is the part of the caller's remaining time that a reranker may use up: the rest is for the answer
@@ -40,11 +43,20 @@ func (s *search) rerank(ctx context.Context) {
 	if s.reranker == nil || len(s.hits) == 0 {
 		return
 	}
+	var model RerankModel
+	if d, ok := s.reranker.(RerankDescriber); ok {
+		model = d.RerankModel()
+	}
+	if reason := foreign(lang.Detect(s.text), model.Languages); reason != "" {
+		s.result.Rerank = RerankStatus{RerankLeftOut, reason}
+		s.note(StageRerank, SpanLeftOut, reason)
+		return
+	}
 	span, start := s.begin(StageRerank)
 	defer s.end(span, start)
 	head := s.hits[:min(len(s.hits), s.config.Retrieval.RerankTopN)]
 	span.In, span.Out = len(head), min(len(s.hits), s.q.TopK)
-	scores, err := s.rerankScores(ctx, head, span)
+	scores, err := s.rerankScores(ctx, model, head, span)
 	if err != nil {
 		s.result.Rerank = RerankStatus{RerankFailed, err.Error()}
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -61,12 +73,17 @@ func (s *search) rerank(ctx context.Context) {
 	for i, h := range s.hits {
 		before[h.Chunk.ID] = i + 1
 	}
+	lastFused := head[len(head)-1].Score
 	blend(head, scores, s.config.Retrieval.RerankWeight)
 	slices.SortStableFunc(head, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(before[a.Chunk.ID], before[b.Chunk.ID]))
 	})
 	for i := range head {
 		head[i].Trail = append(head[i].Trail, Rank{StageRerank, i + 1, head[i].Score})
+	}
+	// Those behind keep their distances, and go on from the lowest score in front: a list never rises.
+	for i := len(head); i < len(s.hits); i++ {
+		s.hits[i].Score += head[len(head)-1].Score - lastFused
 	}
 	s.rankRerank(span, before)
 }
@@ -100,11 +117,7 @@ func stretch(scores []float64) []float64 {
 }
 
 // rerankScores returns a score for each hit, those it remembers without asking again.
-func (s *search) rerankScores(ctx context.Context, hits []Hit, span *Span) ([]float64, error) {
-	var model RerankModel
-	if d, ok := s.reranker.(RerankDescriber); ok {
-		model = d.RerankModel()
-	}
+func (s *search) rerankScores(ctx context.Context, model RerankModel, hits []Hit, span *Span) ([]float64, error) {
 	texts := make([]string, len(hits))
 	windows := 0
 	for i := range hits {

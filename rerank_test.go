@@ -278,3 +278,106 @@ func TestBlendedScores(t *testing.T) {
 		t.Errorf("weight 1.5: error %v", err)
 	}
 }
+
+func TestAQuestionInAnotherLanguageIsNotReranked(t *testing.T) {
+	english := &scorer{model: rag.RerankModel{Languages: []string{"en"}}}
+	eng := memoryEngine(t, nil, append(opals(3), "Der Opal ist ein Stein."), rag.WithReranker(english))
+	for _, c := range []struct {
+		name, text, want string
+	}{
+		{"a language it knows", "where is the opal?", rag.RerankOK},
+		{"one that cannot be told", "opal", rag.RerankOK},
+		{"another", "was ist der Opal und wo ist er?", rag.RerankLeftOut},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			english.calls = nil
+			res := search(t, eng, rag.Query{Text: c.text, Explain: true})
+			if len(res.Hits) == 0 || res.Rerank.Status != c.want || (len(english.calls) > 0) != (c.want == rag.RerankOK) {
+				t.Fatalf("%d hits, status %+v, %d calls", len(res.Hits), res.Rerank, len(english.calls))
+			}
+			if c.want == rag.RerankOK {
+				return
+			}
+			if !strings.Contains(res.Rerank.Reason, `"de"`) || len(res.Notes) != 1 || res.Trace.Stages[4].Status != rag.SpanLeftOut {
+				t.Errorf("status %+v, notes %+v, span %+v", res.Rerank, res.Notes, res.Trace.Stages[4])
+			}
+		})
+	}
+}
+
+func TestScoresNeverRise(t *testing.T) {
+	// Scores far below and far above those of fusion.
+	for name, shift := range map[string]float64{"low": -100, "high": 100} {
+		r := &scorer{score: func(_ context.Context, _ string, texts []string) ([]float64, error) {
+			scores := make([]float64, len(texts))
+			for i := range scores {
+				scores[i] = shift + float64(i)
+			}
+			return scores, nil
+		}}
+		eng := memoryEngine(t, func(c *rag.Config) { c.Retrieval.RerankTopN = 3 }, opals(8), rag.WithReranker(r))
+		res := search(t, eng, rag.Query{Text: "opal"})
+		rising := scoresOf(res)
+		slices.Reverse(rising)
+		if !slices.IsSorted(rising) || res.Hits[0].Score != shift+2 {
+			t.Errorf("%s: scores, last first: %v", name, rising)
+		}
+		fused := func(i int) float64 { r, _ := res.Hits[i].RankAt(rag.StageFusion); return r.Score }
+		if got, want := res.Hits[4].Score-res.Hits[5].Score, fused(4)-fused(5); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: two hits behind the pairs are %v apart, in the fusion %v", name, got, want)
+		}
+	}
+}
+
+func scoresOf(res *rag.Result) []float64 {
+	var scores []float64
+	for _, h := range res.Hits {
+		scores = append(scores, h.Score)
+	}
+	return scores
+}
+
+// closing counts how often it is closed.
+type closing struct {
+	byLength
+	closed int
+}
+
+func (c *closing) Close() error { c.closed++; return nil }
+
+func TestARerankerThatCannotBeMadeStopsSearchesOnly(t *testing.T) {
+	here, made := false, &closing{}
+	rag.Default.Rerankers.Register("test-pulled-later", func(rag.Env, json.RawMessage) (rag.Reranker, error) {
+		if !here {
+			return nil, fmt.Errorf("model m: looked in a, b: %w", rag.ErrNotFound)
+		}
+		return made, nil
+	})
+	eng := memoryEngine(t, func(c *rag.Config) { c.Rerank.Provider = "test-pulled-later" }, opals(3))
+	if _, err := eng.Verify(t.Context(), ""); err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	if _, err := eng.Reindex(t.Context(), rag.ReindexRequest{}); err != nil {
+		t.Errorf("reindex: %v", err)
+	}
+	_, err := eng.Search(t.Context(), rag.Query{Text: "opal"})
+	if !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), "rerank: model m: looked in a, b") {
+		t.Errorf("search: %v", err)
+	}
+	if err := eng.Ready(); !errors.Is(err, rag.ErrNotFound) {
+		t.Errorf("Ready: %v", err)
+	}
+	here = true
+	if got := search(t, eng, rag.Query{Text: "opal"}).Rerank; got.Status != rag.RerankOK {
+		t.Errorf("once it is there: %+v", got)
+	}
+	if err := errors.Join(eng.Ready(), eng.Close()); err != nil || made.closed != 1 {
+		t.Errorf("error %v, closed %d times, want once", err, made.closed)
+	}
+	c := rag.DefaultConfig()
+	c.Rerank.Provider = "test-pulled-late"
+	_, err = rag.Open("", rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}))
+	if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `rerank: "test-pulled-late", did you mean "test-pulled-later"?`) {
+		t.Errorf("an unknown name: %v", err)
+	}
+}

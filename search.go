@@ -47,7 +47,7 @@ type Result struct {
 //
 // One lane failing leaves the other, and Notes says so; if none is left the result has no hits and the error matches
 // ErrUnavailable. Other errors: ErrInvalid (empty text, bad filter), ErrNotFound (no such collection), ErrFingerprint
-// (built by another embedder or analyzer).
+// (built by another embedder or analyzer), and whatever a configured reranker cannot be made for, see [Engine.Ready].
 func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
 	s := newSearch(e, q)
 	err := s.do(ctx)
@@ -83,6 +83,8 @@ type search struct {
 	cut     bool  // fused is not all that the lanes gave
 	hits    []Hit // hydrated, in the order of the last stage
 	spans   map[string]*Span
+
+	reranker Reranker // nil: off
 }
 
 func newSearch(e *Engine, q Query) *search {
@@ -177,6 +179,10 @@ func (s *search) understand(ctx context.Context) error {
 		s.filter = And(s.filter, ValidAt(s.q.AsOf))
 	}
 	if err := s.chooseLanes(); err != nil {
+		return err
+	}
+	var err error
+	if s.reranker, err = s.makeReranker(); err != nil {
 		return err
 	}
 	info, err := s.existing(ctx, s.q.Collection)

@@ -43,14 +43,13 @@ func (s *search) note(stage, status, reason string) {
 func (s *search) leaveOutForeign(query *Span) {
 	language := lang.Detect(s.text)
 	query.Detail["language"] = language
-	if !s.dense || language == "" {
+	if !s.dense {
 		return
 	}
-	known := s.embedder.Model().Languages
-	if len(known) == 0 || slices.Contains(known, language) {
+	reason := foreign(language, s.embedder.Model().Languages)
+	if reason == "" {
 		return
 	}
-	reason := fmt.Sprintf("the question is in %q and the model knows %s", language, strings.Join(known, ", "))
 	if !s.words {
 		s.result.Notes = append(s.result.Notes, Note{StageDense, reason + ": its ranking means little"})
 		return
@@ -58,6 +57,15 @@ func (s *search) leaveOutForeign(query *Span) {
 	s.dense = false
 	s.note(StageDense, SpanLeftOut, reason)
 	s.setMode()
+}
+
+// foreign says why a model that knows these languages cannot be asked; "" if it can. A language that could not be told
+// ("") and a model that knows any (nil) give no reason.
+func foreign(language string, known []string) string {
+	if language == "" || len(known) == 0 || slices.Contains(known, language) {
+		return ""
+	}
+	return fmt.Sprintf("the question is in %q and the model knows %s", language, strings.Join(known, ", "))
 }
 
 // lane is what one of the two lanes gave.

@@ -36,14 +36,14 @@ var (
 	_ rag.RerankDescriber = (*LLM)(nil)
 )
 
-// NewLLM returns a reranker over a chat model.
+// NewLLM returns a reranker over a chat model. Without one it is ErrNotFound, with wrong settings ErrInvalid.
 func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	if c.Mode == "" {
 		c.Mode = Listwise
 	}
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm reranker: it needs a chat model: give the engine one with rag.WithChatModel: %w", rag.ErrInvalid)
+		return nil, fmt.Errorf("llm reranker: it needs a chat model: give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
 	case c.Mode != Listwise && c.Mode != Pointwise:
 		modes := []string{Listwise, Pointwise}
 		return nil, fmt.Errorf("llm reranker: mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Listwise, Pointwise, rag.ErrInvalid)

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // MaxSimConfig sets up a [MaxSim].
@@ -54,21 +53,19 @@ func NewMaxSim(embedder rag.Embedder, c MaxSimConfig) (*MaxSim, error) {
 	return &MaxSim{embedder, c}, nil
 }
 
-// RerankModel names the embedder and the settings. Texts of any length are read.
+// RerankModel names the embedder, its languages and the settings. Texts of any length are read.
 func (m *MaxSim) RerankModel() rag.RerankModel {
-	return rag.RerankModel{Name: fmt.Sprintf("maxsim/1/%d/%d/%s", m.c.MinBytes, m.c.MaxSentences, m.embedder.Model().Fingerprint())}
+	model := m.embedder.Model()
+	return rag.RerankModel{
+		Name:      fmt.Sprintf("maxsim/1/%d/%d/%s", m.c.MinBytes, m.c.MaxSentences, model.Fingerprint()),
+		Languages: model.Languages,
+	}
 }
 
-// Rerank returns the largest cosine of each text's sentences. A question in a language that the model does not know is
-// ErrUnsupported: its vector means nothing.
+// Rerank returns the largest cosine of each text's sentences.
 func (m *MaxSim) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	if err := ctx.Err(); err != nil || len(texts) == 0 {
 		return nil, err
-	}
-	if known := m.embedder.Model().Languages; len(known) > 0 {
-		if l := lang.Detect(query); l != "" && !slices.Contains(known, l) {
-			return nil, fmt.Errorf("maxsim: the question is in %q and the embedder knows %s: %w", l, strings.Join(known, ", "), rag.ErrUnsupported)
-		}
 	}
 	question, err := m.embedder.Embed(ctx, rag.AsQuestion, []string{query})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,10 +66,10 @@ func TestMaxSimTakesTheNearestSentence(t *testing.T) {
 	}
 }
 
-func TestMaxSimRefusesAQuestionItsModelDoesNotKnow(t *testing.T) {
+func TestMaxSimKnowsTheLanguagesOfItsModel(t *testing.T) {
 	r := maxSim(t, &ragtest.HashEmbedder{Languages: []string{"en"}}, rerank.MaxSimConfig{})
-	if _, err := r.Rerank(t.Context(), "电池可以用多长时间", []string{"x"}); !errors.Is(err, rag.ErrUnsupported) {
-		t.Errorf("error %v", err)
+	if got := r.RerankModel().Languages; !slices.Equal(got, []string{"en"}) {
+		t.Errorf("languages %q", got)
 	}
 	if _, err := rerank.NewMaxSim(nil, rerank.MaxSimConfig{}); !errors.Is(err, rag.ErrInvalid) {
 		t.Errorf("without an embedder: %v", err)
@@ -305,7 +306,7 @@ func TestLLMGuardsItsPrompt(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if _, err := rag.Default.Rerankers.New("llm", rag.Env{}, nil); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "WithChatModel") {
+	if _, err := rag.Default.Rerankers.New("llm", rag.Env{}, nil); !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), "WithChatModel") {
 		t.Errorf("without a chat model: %v", err)
 	}
 }

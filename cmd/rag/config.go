@@ -98,7 +98,7 @@ func (a *app) configCheck() error {
 	if err != nil {
 		return err
 	}
-	if err := a.withScratchData(func(*rag.Engine) error { return nil }); err != nil {
+	if err := a.withScratchData((*rag.Engine).Ready); err != nil {
 		return err
 	}
 	if a.json {

@@ -93,6 +93,20 @@ func TestModelsGoWhereTheConfigurationSays(t *testing.T) {
 	s.rag("models", "pull", pulled, "--config", "rerank.yaml", "--model-dir", "flag").want(exitDone).prints(flag)
 }
 
+func TestARerankerThatIsNotHereStopsSearchesOnly(t *testing.T) {
+	modelHub(t)
+	s := newShell(t)
+	s.handbook()
+	s.write("rerank.yaml", "embedder: hash\nrerank: local\n")
+	for _, verb := range [][]string{{"ingest", "docs"}, {"list"}, {"verify"}, {"reindex"}} {
+		s.rag(append(verb, "--config", "rerank.yaml")...).want(exitDone)
+	}
+	ways := []string{"rag models pull ms-marco-minilm-l6", "rerank: none", "the user's cache"}
+	s.rag("search", "notice period", "--config", "rerank.yaml").want(exitFailed).says(ways...)
+	s.rag("config", "check", "--config", "rerank.yaml").want(exitFailed).says(ways...)
+	s.rag("search", "notice period", "--config", "rerank.yaml", "--no-rerank").want(exitDone)
+}
+
 func TestModelsFail(t *testing.T) {
 	modelHub(t)
 	s := newShell(t)

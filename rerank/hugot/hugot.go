@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/onnx"
@@ -28,11 +29,16 @@ type Config struct {
 	MaxTokens int    `json:"max_tokens"` // longest pair, special tokens included; 0: what config.json says, else 512
 	Library   string `json:"library"`    // ONNX Runtime's shared library or its folder; "": where the system looks. With the tag ORT only
 	Threads   int    `json:"threads"`    // of ONNX Runtime; 0: one for each core. With the tag ORT only; hugot's own backend uses all processors
+
+	Languages []string `json:"languages"` // BCP 47 primary tags that the model knows; empty: any
 }
 
 // Reranker scores pairs of a query and a text. It is safe for concurrent use; calls wait for each other between
 // batches. Close it when it is no longer needed.
-type Reranker struct{ run *onnx.Model }
+type Reranker struct {
+	run       *onnx.Model
+	languages []string
+}
 
 var (
 	_ rag.Reranker        = (*Reranker)(nil)
@@ -63,7 +69,7 @@ func New(c Config) (*Reranker, error) {
 		err := fmt.Errorf("model %s: a cross-encoder returns one number for a pair, or two: this one returns %d, for each token: %t: %w", c.Dir, run.Width(), run.PerToken(), rag.ErrUnsupported)
 		return nil, errors.Join(err, run.Close())
 	}
-	return &Reranker{run: run}, nil
+	return &Reranker{run: run, languages: slices.Clone(c.Languages)}, nil
 }
 
 // kind says what sort of error the model's loading ended with.
@@ -84,7 +90,7 @@ func (r *Reranker) Fingerprint() string {
 
 // RerankModel describes the model.
 func (r *Reranker) RerankModel() rag.RerankModel {
-	return rag.RerankModel{Name: r.Fingerprint(), MaxTokens: r.run.Window()}
+	return rag.RerankModel{Name: r.Fingerprint(), MaxTokens: r.run.Window(), Languages: slices.Clone(r.languages)}
 }
 
 // CountTokens returns the number of tokens of text without special tokens.

@@ -92,9 +92,9 @@ func TestLongTextsKeepTheirEnd(t *testing.T) {
 
 func TestDescribesItself(t *testing.T) {
 	dir := folder(t, modeltest.Shape{Scores: true}, onnxtest.Options{})
-	a, b := open(t, hugot.Config{Dir: dir}), open(t, hugot.Config{Dir: dir, MaxTokens: 16})
-	if got := b.RerankModel().MaxTokens; got != 16 {
-		t.Errorf("window %d, want 16", got)
+	a, b := open(t, hugot.Config{Dir: dir}), open(t, hugot.Config{Dir: dir, MaxTokens: 16, Languages: []string{"en"}})
+	if got := b.RerankModel(); got.MaxTokens != 16 || len(got.Languages) != 1 || got.Languages[0] != "en" {
+		t.Errorf("window %d, languages %q, want 16 and en", got.MaxTokens, got.Languages)
 	}
 	names := []string{a.RerankModel().Name, a.Fingerprint(), b.RerankModel().Name, b.Fingerprint()}
 	if names[0] != names[1] || names[2] != names[3] || names[0] == names[2] {

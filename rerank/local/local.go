@@ -10,6 +10,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/modelhub/modelrun"
@@ -26,6 +27,8 @@ type Config struct {
 	Threads   int    `json:"threads"`    // most threads at work for one Reranker; 0: GOMAXPROCS
 	MaxTokens int    `json:"max_tokens"` // longest pair, special tokens included; 0: what the model has, at most 512
 	CacheSize int    `json:"cache_size"` // scores kept, of pairs seen last; 0: 4096, about 0.5 MB; negative: none
+
+	Languages []string `json:"languages"` // BCP 47 primary tags that the model knows; empty: any. For the path of a folder only
 }
 
 // Reranker scores passages against a query by the model's logit, of any size and sign. It is safe for concurrent use;
@@ -62,9 +65,11 @@ func (r *Reranker) Fingerprint() string {
 	return fmt.Sprintf("%s/%s/%d", c.Title, r.run.Revision(), c.MaxTokens)
 }
 
-// RerankModel names the model and its window, so that of a longer text the engine gives the best part.
+// RerankModel names the model, its window, so that of a longer text the engine gives the best part, and its languages,
+// so that it is not asked about others.
 func (r *Reranker) RerankModel() rag.RerankModel {
-	return rag.RerankModel{Name: r.Fingerprint(), MaxTokens: r.run.Card().MaxTokens}
+	c := r.run.Card()
+	return rag.RerankModel{Name: r.Fingerprint(), MaxTokens: c.MaxTokens, Languages: slices.Clone(c.Languages)}
 }
 
 // CountTokens returns the number of the model's tokens of text without special tokens.

@@ -48,6 +48,26 @@ func TestConformance(t *testing.T) {
 	ragtest.TestReranker(t, func(t *testing.T) rag.Reranker { return open(t, local.Config{}) })
 }
 
+func TestLanguages(t *testing.T) {
+	if got := open(t, local.Config{}).RerankModel().Languages; got != nil {
+		t.Errorf("a folder of which nothing is said knows %q", got)
+	}
+	if got := open(t, local.Config{Languages: []string{"de"}}).RerankModel().Languages; !cmp.Equal(got, []string{"de"}) {
+		t.Errorf("a folder that is said to know German knows %q", got)
+	}
+	models := t.TempDir()
+	shape := small
+	shape.Positions = 512
+	modeltest.Write(t, filepath.Join(models, "ms-marco-minilm-l6"), shape)
+	if got := open(t, local.Config{Model: "ms-marco-minilm-l6", ModelDir: models}).RerankModel().Languages; !cmp.Equal(got, []string{"en"}) {
+		t.Errorf("the English preset knows %q", got)
+	}
+	_, err := local.New(local.Config{Model: "ms-marco-minilm-l6", ModelDir: models, Languages: []string{"de"}})
+	if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "languages") {
+		t.Errorf("languages of a preset: %v", err)
+	}
+}
+
 func TestAScoreDependsOnItsPairAlone(t *testing.T) {
 	r := open(t, local.Config{CacheSize: -1})
 	texts := []string{"one", strings.Repeat("a longer text ", 40), "", "two words", "one"}

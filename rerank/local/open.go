@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/modelhub"
@@ -23,7 +24,10 @@ func open(c Config) (*modelrun.Model, error) {
 	}
 	if modelhub.IsPath(c.Model) {
 		name := filepath.Base(filepath.Clean(c.Model))
-		return modelrun.Open(modelhub.Card{Name: name, Title: name, Task: modelhub.TaskRerank, MaxTokens: c.MaxTokens}, c.Model, c.Threads)
+		return modelrun.Open(modelhub.Card{Name: name, Title: name, Task: modelhub.TaskRerank, MaxTokens: c.MaxTokens, Languages: slices.Clone(c.Languages)}, c.Model, c.Threads)
+	}
+	if len(c.Languages) > 0 {
+		return nil, fmt.Errorf("languages: the model %q says so itself; the setting is for the path of a folder: %w", cmp.Or(c.Model, defaultModel), rag.ErrInvalid)
 	}
 	card, err := modelhub.Preset(modelhub.TaskRerank, cmp.Or(c.Model, defaultModel), rag.DidYouMean)
 	if err != nil {
