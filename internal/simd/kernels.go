@@ -37,6 +37,19 @@ type Kernels struct {
 	// TileShorts is Pair for integers: it adds each sum of products, times the row's and the output's scale, to c. a
 	// has rows of k values without gaps, b0 and b1 hold two inputs of each output side by side; k is even.
 	TileShorts func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int)
+
+	// Dot returns the inner product of two vectors of one length.
+	Dot func(a, b []float32) float32
+
+	// DotRows sets out[i] to Dot of q and the len(q) values at rows[i], to the bit. It fetches rows ahead, so one call
+	// with many rows is faster than many calls; out has at least len(rows) values.
+	DotRows func(q []float32, rows []*float32, out []float32)
+
+	// DotInt8 is Dot for integers. It is exact up to 2^31/128^2 = 131072 values.
+	DotInt8 func(a, b []int8) int32
+
+	// DotInt8Rows is DotRows for integers.
+	DotInt8Rows func(q []int8, rows []*int8, out []int32)
 }
 
 // Fastest returns the kernels for this processor.
@@ -44,5 +57,8 @@ func Fastest() Kernels { return Available()[0] }
 
 // Portable returns the kernels in Go alone.
 func Portable() Kernels {
-	return Kernels{Name: "go", Rows: 6, Tile: tileGo, Softmax: softmaxGo, GELU: geluGo}
+	return Kernels{
+		Name: "go", Rows: 6, Tile: tileGo, Softmax: softmaxGo, GELU: geluGo,
+		Dot: dotGo, DotRows: dotRowsGo, DotInt8: dotInt8Go, DotInt8Rows: dotInt8RowsGo,
+	}
 }

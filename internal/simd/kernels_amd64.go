@@ -39,6 +39,7 @@ func Available() []Kernels {
 		},
 		Softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
 		GELU:    func(x []float32) { geluAVX2(&x[0], len(x)) },
+		Dot:     dotGo, DotRows: dotRowsGo, DotInt8: dotInt8Go, DotInt8Rows: dotInt8RowsGo,
 	}
 	all = append([]Kernels{avx2}, all...)
 	if !cpu.X86.HasAVX512F {
