@@ -17,7 +17,7 @@ const (
 	OpAll     FilterOp = ""         // everything
 	OpEq      FilterOp = "eq"       // field equals value; a list field: one of its elements does
 	OpIn      FilterOp = "in"       // field equals one of values
-	OpRange   FilterOp = "range"    // field lies in the bounds: numbers by size, strings (ISO dates too) by bytes
+	OpRange   FilterOp = "range"    // field lies in the bounds; see [Bounds]
 	OpPrefix  FilterOp = "prefix"   // string field begins with value; a list field: one of its elements does
 	OpExists  FilterOp = "exists"   // field is there
 	OpValidAt FilterOp = "valid_at" // validity contains the instant; an open or unstated bound does not exclude
@@ -39,7 +39,10 @@ type Filter struct {
 	Args   []Filter  `json:"args,omitempty"`   // and, or, not
 }
 
-// Bounds of a range; nil is open. Each is a string or a float64, all of one kind.
+// Bounds of a range; nil is open. Each is a string or a float64, all of one kind. Numbers are compared by size, strings by
+// bytes, which suits ISO dates. A bound that is a day (2026-01-31) is compared with the first ten bytes of a value: the
+// instants of that day are neither before nor after it, so LTE includes all of them and GT none. Time zones play no part:
+// the day of an instant is the one it is written with.
 type Bounds struct {
 	GT  any `json:"gt,omitempty"`
 	GTE any `json:"gte,omitempty"`
@@ -99,22 +102,6 @@ func scalar(v any) any {
 	return v
 }
 
-// fields lists the fields the filter names, each once, in order.
-func (f Filter) fields() []string {
-	var names []string
-	if f.Field != "" {
-		names = append(names, f.Field)
-	}
-	for _, a := range f.Args {
-		for _, name := range a.fields() {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // IsZero reports whether the filter is the zero value, which matches everything.
 func (f Filter) IsZero() bool { return f.Op == OpAll }
 
@@ -146,7 +133,7 @@ func (f Filter) Validate() error {
 	case OpAll, OpExists:
 	case OpEq:
 		if !isScalar(f.Value) {
-			return bad("the value is a %T, not a string, number or bool", f.Value)
+			return bad("the value is a %[1]T (%[1]v), not a string, finite number or bool", f.Value)
 		}
 	case OpPrefix:
 		if _, ok := f.Value.(string); !ok {
@@ -155,7 +142,7 @@ func (f Filter) Validate() error {
 	case OpIn:
 		for _, v := range f.Values {
 			if !isScalar(v) {
-				return bad("a value is a %T, not a string, number or bool", v)
+				return bad("a value is a %[1]T (%[1]v), not a string, finite number or bool", v)
 			}
 		}
 	case OpRange:
@@ -164,12 +151,14 @@ func (f Filter) Validate() error {
 		}
 		strs, nums := 0, 0
 		for _, b := range []any{f.Bounds.GT, f.Bounds.GTE, f.Bounds.LT, f.Bounds.LTE} {
-			switch b.(type) {
+			switch b := b.(type) {
 			case nil:
 			case string:
 				strs++
 			case float64:
-				nums++
+				if nums++; b-b != 0 {
+					return bad("a bound is %v, not a finite number", b)
+				}
 			default:
 				return bad("a bound is a %T, not a string or number", b)
 			}
@@ -197,10 +186,14 @@ func (f Filter) Validate() error {
 	return nil
 }
 
+// isScalar reports whether a value can be compared. A number that is not finite cannot: it equals nothing, or has no form
+// in JSON.
 func isScalar(v any) bool {
-	switch v.(type) {
-	case string, float64, bool:
+	switch v := v.(type) {
+	case string, bool:
 		return true
+	case float64:
+		return v-v == 0
 	}
 	return false
 }
@@ -245,21 +238,26 @@ func (f Filter) matchScalar(have any) bool {
 		p, isString := f.Value.(string)
 		return ok && isString && strings.HasPrefix(s, p)
 	case OpRange:
-		return f.Bounds != nil && f.Bounds.contain(have)
+		return f.Bounds != nil && f.Bounds.Contain(have)
 	}
 	return false
 }
 
-func (b *Bounds) contain(have any) bool {
+// Contain reports whether a value lies in the bounds. One of another kind than the bounds does not, and none lies in no
+// bounds.
+func (b *Bounds) Contain(value any) bool {
 	within := func(bound any, want func(c int) bool) bool {
 		switch bound := bound.(type) {
 		case nil:
 			return true
 		case string:
-			s, ok := have.(string)
+			s, ok := value.(string)
+			if ok && len(s) > len(bound) && isDay(bound) {
+				s = s[:len(bound)]
+			}
 			return ok && want(cmp.Compare(s, bound))
 		case float64:
-			x, ok := have.(float64)
+			x, ok := value.(float64)
 			return ok && want(cmp.Compare(x, bound))
 		}
 		return false

@@ -38,6 +38,7 @@ func TestFilterMatch(t *testing.T) {
 		"range number above":       {rag.Range("year", rag.Bounds{GT: 2026}), false},
 		"range date":               {rag.Range("date", rag.Bounds{GTE: "2026-01-01", LTE: "2026-02-01"}), true},
 		"range of another kind":    {rag.Range("date", rag.Bounds{GTE: 1}), false},
+		"range without bounds":     {rag.Filter{Op: rag.OpRange, Field: "date", Bounds: &rag.Bounds{}}, false},
 		"exists":                   {rag.Exists("tags"), true},
 		"exists not":               {rag.Exists("city"), false},
 		"valid":                    {rag.ValidAt(day(1)), true},
@@ -50,6 +51,42 @@ func TestFilterMatch(t *testing.T) {
 	} {
 		if got := c.f.Match(m, v); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A bound that is a day is all of the day, whether the value is a day or an instant.
+func TestRangeOfDays(t *testing.T) {
+	const day = "2026-01-31"
+	for value, want := range map[string]string{ // which of > >= < <= hold
+		"2026-01-30":                "< <=",
+		"2026-01-30T23:59:59Z":      "< <=",
+		"2026-01-31":                ">= <=",
+		"2026-01-31T00:00:00Z":      ">= <=",
+		"2026-01-31T23:59:59+14:00": ">= <=", // the day it is written with
+		"2026-01-31 12:00":          ">= <=",
+		"2026-02-01":                "> >=",
+		"2026-02-01T00:00:00Z":      "> >=",
+		"2026":                      "< <=",
+	} {
+		m := rag.Meta{"date": value}
+		var holds []string
+		for _, c := range []struct {
+			op     string
+			bounds rag.Bounds
+		}{{">", rag.Bounds{GT: day}}, {">=", rag.Bounds{GTE: day}}, {"<", rag.Bounds{LT: day}}, {"<=", rag.Bounds{LTE: day}}} {
+			if rag.Range("date", c.bounds).Match(m, rag.Validity{}) {
+				holds = append(holds, c.op)
+			}
+		}
+		if got := strings.Join(holds, " "); got != want {
+			t.Errorf("%s against %s: %s hold, want %s", value, day, got, want)
+		}
+	}
+	instant := rag.Bounds{LTE: "2026-01-31T12:00:00Z"}
+	for value, want := range map[string]bool{"2026-01-31": true, "2026-01-31T12:00:00Z": true, "2026-01-31T12:00:01Z": false} {
+		if got := instant.Contain(value); got != want {
+			t.Errorf("%s up to noon: got %v, want %v", value, got, want)
 		}
 	}
 }
@@ -72,8 +109,9 @@ func TestFilterJSON(t *testing.T) {
 		"unknown operator": {`{"op":"equals","field":"a","value":1}`, "known: eq"},
 		"nested":           {`{"op":"not","args":[{"op":"rang","field":"a"}]}`, `did you mean "range"`},
 		"no field":         {`{"op":"exists"}`, "no field"},
-		"value kind":       {`{"op":"eq","field":"a","value":[1]}`, "not a string, number or bool"},
+		"value kind":       {`{"op":"eq","field":"a","value":[1]}`, "not a string, finite number or bool"},
 		"mixed bounds":     {`{"op":"range","field":"a","bounds":{"gt":1,"lt":"b"}}`, "mix"},
+		"infinite bound":   {`{"op":"range","field":"a","bounds":{"gt":1e999}}`, "1e999"},
 		"no bounds":        {`{"op":"range","field":"a"}`, "no bounds"},
 		"not of two":       {`{"op":"not","args":[{"op":"exists","field":"a"},{"op":"exists","field":"b"}]}`, "one argument"},
 	} {
@@ -101,4 +139,30 @@ func FuzzFilterJSON(f *testing.F) {
 			t.Errorf("%s does not read back: %v", b, err)
 		}
 	})
+}
+
+func TestAFilterOnAnotherKindOfValueIsSaid(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.md", "---\nyear: 2026\ncode: \"0042\"\n---\nA text about moss.")
+	f.ingest(nil)
+	for text, want := range map[string]string{
+		`code = 42`:                       `asks for a number in the field "code", and the passages hold a text there`,
+		`year starts with 20`:             `asks for a text in the field "year", and the passages hold a number there`,
+		`year >= 2027`:                    "",
+		`not code exists`:                 "",
+		`code in [42, "0043"]`:            "",
+		`yeer = 2026 and not year = 2026`: `no passage has the field "yeer", did you mean "year"?`,
+	} {
+		filter, err := rag.ParseFilter(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range f.search(rag.Query{Text: "moss", Filter: filter}).Notes {
+			got = append(got, n.Reason)
+		}
+		if joined := strings.Join(got, "\n"); (want == "") != (joined == "") || !strings.Contains(joined, want) {
+			t.Errorf("%s: got notes %q, want %q", text, joined, want)
+		}
+	}
 }

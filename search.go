@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -110,7 +109,7 @@ func (s *search) do(ctx context.Context) error {
 		s.hits = s.hits[:s.q.TopK]
 	}
 	s.result.Hits = s.hits
-	return s.noteUnknownFields(ctx)
+	return s.noteMismatches(ctx)
 }
 
 // find ranks the candidates. While it runs, the indexes that it reads are not taken away.
@@ -134,30 +133,6 @@ func (s *search) find(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// noteUnknownFields says of a search that found nothing which fields its filter names that no passage has.
-func (s *search) noteUnknownFields(ctx context.Context) error {
-	missing := s.filter.fields()
-	if len(s.hits) > 0 || len(missing) == 0 {
-		return nil
-	}
-	known := map[string]bool{}
-	for c, err := range s.catalog.Scan(ctx, s.q.Collection, Filter{}) {
-		if err != nil {
-			return err
-		}
-		for name := range c.Fields() {
-			known[name] = true
-		}
-	}
-	names := slices.Sorted(maps.Keys(known))
-	for _, name := range missing {
-		if !known[name] {
-			s.note(StageQuery, "", fmt.Sprintf("no passage has the field %q%s (fields: %s)", name, DidYouMean(name, names), strings.Join(names, ", ")))
-		}
-	}
-	return nil
 }
 
 // understand checks the query and decides the lanes.
