@@ -302,6 +302,7 @@ type Header struct {
 	Sparse   string    `json:"sparse"` // fingerprint of the sparse index: analyzer and settings
 	Created  time.Time `json:"created"`
 	Dirty    bool      `json:"dirty"`             // an ingest, delete or reindex is under way, or was cut short: indexes may hold more than the catalog
+	Run      string    `json:"run,omitempty"`     // with Dirty: which, one of the Run constants; "" in data of earlier versions
 	Pending  []string  `json:"pending,omitempty"` // URIs whose records in the indexes may be newer than the catalog's
 
 	// Generation counts the times the collection was built anew beside itself. It is part of the name under which the

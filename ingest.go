@@ -221,7 +221,7 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 		if _, err := r.reconcile(ctx, r.name, r.header); err != nil {
 			return err
 		}
-		r.header.Dirty, r.header.Pending = false, nil // as reconcile left it on disk
+		r.header.settle() // as reconcile left it on disk
 	}
 	return nil
 }
@@ -240,7 +240,8 @@ func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
 			return err
 		}
 	}
-	r.header.Dirty, r.header.Pending, r.exists = true, pending, true
+	r.header.begin(RunIngest)
+	r.header.Pending, r.exists = pending, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -249,7 +250,7 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 	if !r.header.Dirty {
 		return nil
 	}
-	r.header.Dirty, r.header.Pending = false, nil
+	r.header.settle()
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 

@@ -101,7 +101,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return report, err
 	}
 	h := info.Header
-	h.Dirty = true
+	h.begin(RunDelete)
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {
 		return report, err
 	}
@@ -194,6 +194,7 @@ type VerifyReport struct {
 	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
 	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
 	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
+	Run        string     `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
 	Repaired   bool       `json:"repaired"`   // what is listed was put right
 }
 
@@ -231,7 +232,7 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 
 // compareIndexes fills a report.
 func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*VerifyReport, error) {
-	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Orphans: []IndexGap{}, Missing: []IndexGap{}}
+	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Run: h.Run, Orphans: []IndexGap{}, Missing: []IndexGap{}}
 	live := map[string]bool{}
 	var order []string
 	for entry, err := range e.catalog.Entries(ctx, name) {
@@ -318,7 +319,7 @@ func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyR
 	if err := e.reindex(ctx, name, h.Generation, again); err != nil {
 		return nil, err
 	}
-	h.Dirty, h.Pending = false, nil
+	h.settle()
 	rep.Repaired = true
 	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &h}})
 }

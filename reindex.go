@@ -55,7 +55,7 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	if err := e.buildBeside(ctx, name, old, next.Generation, rep, req.Progress); err != nil {
 		return nil, errors.Join(err, e.giveUp(context.WithoutCancel(ctx), name, old))
 	}
-	next.Dirty = true // until the old generation is gone
+	next.begin(RunReindex) // until the old generation is gone
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &next}}); err != nil {
 		return nil, errors.Join(&StageError{Stage: StageCommit, Err: err}, e.giveUp(context.WithoutCancel(ctx), name, old))
 	}
@@ -66,7 +66,7 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	if err := e.dropOthers(ctx, name, next.Generation); err != nil {
 		return rep, fmt.Errorf("%w: the new indexes are in use, and records of the old ones are left: %w", ErrPartial, err)
 	}
-	next.Dirty = false
+	next.settle()
 	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &next}})
 }
 
@@ -83,7 +83,7 @@ func (e *Engine) canDrop() error {
 // buildBeside fills the indexes of another generation from the catalog.
 func (e *Engine) buildBeside(ctx context.Context, name string, old Header, generation int, rep *ReindexReport, progress func(Progress)) error {
 	dirty := old
-	dirty.Dirty = true // so that the next write cleans up if this one is cut short
+	dirty.begin(RunReindex) // so that the next write cleans up if this one is cut short
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &dirty}}); err != nil {
 		return &StageError{Stage: StageCommit, Err: err}
 	}

@@ -260,7 +260,7 @@ func TestAKilledReindexLeavesTheOldIndexes(t *testing.T) {
 	}
 	f.open()
 	rep, err := f.Verify(t.Context(), "")
-	if err != nil || !rep.Unfinished || len(rep.Missing)+len(rep.Orphans) != 0 {
+	if err != nil || !rep.Unfinished || rep.Run != rag.RunReindex || len(rep.Missing)+len(rep.Orphans) != 0 {
 		t.Fatalf("verify: %+v, %v", rep, err)
 	}
 	if res := f.search(rag.Query{Text: "valley9"}); names(res)[0] != "d09.md" || res.Mode != rag.Hybrid {

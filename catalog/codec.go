@@ -27,8 +27,9 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 	return r.Close()
 }
 
-// headerVersion is the version byte of a collection's header. Version 1 ended before Pending.
-const headerVersion = 2
+// headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
+// version 2 before Run.
+const headerVersion = 3
 
 func encodeHeader(h rag.Header) ([]byte, error) {
 	w := record.NewWriter(headerVersion, 128)
@@ -39,6 +40,7 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Bool(h.Dirty)
 	w.Strings(h.Pending)
 	w.Uint(uint64(h.Generation))
+	w.String(h.Run)
 	return w.Finish()
 }
 
@@ -50,6 +52,9 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 	h := rag.Header{Embedder: r.String(), Dims: r.Int(), Sparse: r.String(), Created: r.Time(), Dirty: r.Bool()}
 	if version > 1 {
 		h.Pending, h.Generation = r.Strings(), int(r.Uint())
+	}
+	if version > 2 {
+		h.Run = r.String()
 	}
 	return h, r.Close()
 }

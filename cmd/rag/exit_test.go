@@ -170,6 +170,39 @@ func TestInterruptedIngest(t *testing.T) {
 	s.rag("verify").want(exitDone)
 }
 
+func TestAKilledReindexIsTold(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.write("hang.yaml", "embedder: hang\nembed_cache: none\n")
+	s.write("other.yaml", "embedder: other\n")
+	other := []string{"--config", "other.yaml"}
+	run := func(args ...string) outcome { return s.rag(append(args, other...)...) }
+	run("ingest", "docs").want(exitDone)
+	cmd := s.command("reindex", "--config", "hang.yaml")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, stderr, "embedding")
+	run("search", "coffee").want(exitLocked)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	var report rag.VerifyReport
+	run("verify", "--json").into(&report)
+	if !report.Unfinished || report.Run != rag.RunReindex {
+		t.Errorf("unfinished %t, run %q, want %q", report.Unfinished, report.Run, rag.RunReindex)
+	}
+	run("verify").want(exitFailed).prints("a reindex was cut short: the indexes in use are whole")
+	run("search", "coffee").want(exitDone)
+	run("verify", "--repair").want(exitDone)
+	run("verify").want(exitDone)
+}
+
 // waitFor reads lines until one is the text, and returns the reader of what follows.
 func waitFor(t *testing.T, r io.Reader, text string) io.Reader {
 	t.Helper()

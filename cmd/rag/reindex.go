@@ -15,8 +15,9 @@ func newReindex(a *app) *cobra.Command {
 		Use:   "reindex",
 		Short: "Build a collection's indexes anew, for another model or word index",
 		Long: `reindex makes the vectors and the word index of a collection anew from the stored passages, with the embedder and the
-word index that are configured now. The old indexes are read until the new ones are whole; a reindex that is cut short
-changes nothing. The sources are not needed. Passages stay cut as they are: to cut them anew, ingest with --force.`,
+word index that are configured now. Searches of the process that reindexes, as of a program that serves them, read the
+old indexes until the new ones are whole. Other processes are locked out of the data folder until it is done, this
+command's searches among them. A reindex that is cut short changes nothing. The sources are not needed. Passages stay cut as they are: to cut them anew, ingest with --force.`,
 		Example: examples("rag reindex", "rag reindex --collection handbook"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -79,8 +79,21 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 		}
 	}
 	if r.Unfinished && !r.Repaired {
-		fmt.Fprintln(a.out, "an ingest or delete was cut short: the next ingest, or --repair, finishes it")
+		fmt.Fprintln(a.out, cutShort(r.Run))
 	} else if !r.OK && !r.Repaired {
 		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
 	}
+}
+
+// cutShort tells of a run that was cut short, and of the way out.
+func cutShort(run string) string {
+	switch run {
+	case rag.RunReindex:
+		return "a reindex was cut short: the indexes in use are whole; the next ingest, or --repair, clears away what it left"
+	case rag.RunDelete:
+		return "a delete was cut short: the next ingest, or --repair, clears away what it left; what is still listed was not deleted"
+	case rag.RunIngest:
+		return "an ingest was cut short: the next one finishes it; --repair puts right what it left"
+	}
+	return "a run was cut short: the next ingest, or --repair, puts right what it left"
 }
