@@ -31,7 +31,7 @@ func Available() []Kernels {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		return all
 	}
-	avx2 := Kernels{
+	plain := Kernels{
 		Name: "avx2",
 		Rows: 6,
 		Tile: func(a []float32, lda int, b, c []float32, ldc, k int) {
@@ -39,25 +39,26 @@ func Available() []Kernels {
 		},
 		Softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
 		GELU:    func(x []float32) { geluAVX2(&x[0], len(x)) },
-		Dot:     dotGo, DotRows: dotRowsGo, DotInt8: dotInt8Go, DotInt8Rows: dotInt8RowsGo,
 	}
-	all = append([]Kernels{avx2}, all...)
+	plain.setVectors(avx2)
+	all = append([]Kernels{plain}, all...)
 	if !cpu.X86.HasAVX512F {
 		return all
 	}
-	avx512 := avx2
-	avx512.Name, avx512.Rows = "avx512", 12
-	avx512.Tile = func(a []float32, lda int, b, c []float32, ldc, k int) {
+	wide := plain
+	wide.Name, wide.Rows = "avx512", 12
+	wide.Tile = func(a []float32, lda int, b, c []float32, ldc, k int) {
 		tile16AVX512(&a[0], lda, &b[0], &c[0], ldc, k)
 	}
-	avx512.Pair = func(a []float32, lda int, b0, b1, c []float32, ldc, k int) {
+	wide.Pair = func(a []float32, lda int, b0, b1, c []float32, ldc, k int) {
 		tile32AVX512(&a[0], lda, &b0[0], &b1[0], &c[0], ldc, k)
 	}
-	all = append([]Kernels{avx512}, all...)
+	wide.setVectors(avx512)
+	all = append([]Kernels{wide}, all...)
 	if !cpu.X86.HasAVX512VNNI {
 		return all
 	}
-	vnni := avx512
+	vnni := wide
 	vnni.Name = "avx512-vnni"
 	vnni.Round = func(x []float32, to []int16, top float32) float32 {
 		return shortsAVX512(&x[0], &to[0], len(x), top)
@@ -65,5 +66,6 @@ func Available() []Kernels {
 	vnni.TileShorts = func(a []int16, rowScales []float32, b0, b1 []int16, scales, c []float32, ldc, k int) {
 		dotVNNI(&a[0], &rowScales[0], &b0[0], &b1[0], &scales[0], &c[0], ldc, k)
 	}
+	vnni.setVectors(avx512VNNI)
 	return append([]Kernels{vnni}, all...)
 }

@@ -106,7 +106,7 @@ func (r *Rows) Fill(in io.Reader, n int) error {
 	return nil
 }
 
-// corrupt makes an end of the input, or what could not be made sense of, an ErrCorrupt; other errors stay as they are.
+// corrupt gives an error of reading its kind.
 func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
