@@ -16,7 +16,7 @@ import (
 func TestConformance(t *testing.T) {
 	var p rag.Providers
 	fusion.Register(&p)
-	if diff := cmp.Diff([]string{"rrf", "weighted"}, p.Fusers.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"dbsf", "rrf", "tmm", "weighted", "zscore"}, p.Fusers.Names()); diff != "" {
 		t.Fatalf("registered (-want +got):\n%s", diff)
 	}
 	for _, name := range p.Fusers.Names() {
@@ -76,5 +76,50 @@ func TestWeightedStretchesEachList(t *testing.T) {
 	want := []rag.Match{{ID: "a", Score: 0.7}, {ID: "b", Score: 0.35}, {ID: "c", Score: 0.3}, {ID: "d", Score: 0.1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fused (-want +got):\n%s", diff)
+	}
+}
+
+// The numbers of these tables are worked out by hand from the definitions.
+func TestPoints(t *testing.T) {
+	scores := func(xs ...float64) (list []rag.Match) {
+		for i, x := range xs {
+			list = append(list, rag.Match{ID: string(rune('a' + i)), Score: x})
+		}
+		return list
+	}
+	rootOf2 := math.Sqrt2 // 5, 3, 3, 1 has the mean 3 and the deviation sqrt(2)
+	for _, c := range []struct {
+		fuser, stage string
+		in           []rag.Match
+		want         []float64
+	}{
+		{"weighted", rag.StageDense, scores(5, 3, 3, 1), []float64{1, 0.5, 0.5, 0}},
+		{"weighted", rag.StageDense, scores(-0.2, -0.6), []float64{1, 0}},
+		{"weighted", rag.StageDense, scores(7), []float64{1}},
+		{"weighted", rag.StageDense, scores(0, 0), []float64{1, 1}},
+		{"zscore", rag.StageDense, scores(5, 3, 3, 1), []float64{4 / rootOf2, 2 / rootOf2, 2 / rootOf2, 0}},
+		{"zscore", rag.StageDense, scores(-0.2, -0.6), []float64{2, 0}},
+		{"zscore", rag.StageDense, scores(7), []float64{1}},
+		{"zscore", rag.StageDense, scores(2, 2), []float64{1, 1}},
+		{"dbsf", rag.StageDense, scores(5, 3, 3, 1), []float64{0.5 + 2/(6*rootOf2), 0.5, 0.5, 0.5 - 2/(6*rootOf2)}},
+		{"dbsf", rag.StageDense, scores(-0.2, -0.6), []float64{0.5 + 1.0/6, 0.5 - 1.0/6}},
+		{"dbsf", rag.StageDense, scores(7), []float64{0.5}},
+		{"dbsf", rag.StageDense, scores(2, 2), []float64{0.5, 0.5}},
+		{"tmm", rag.StageDense, scores(0.6, 0.2, -0.2), []float64{1, 0.75, 0.5}},
+		{"tmm", rag.StageDense, scores(-1), []float64{1}},
+		{"tmm", rag.StageSparse, scores(8, 4, 2), []float64{1, 0.5, 0.25}},
+		{"tmm", rag.StageSparse, scores(0), []float64{1}},
+		{"tmm", "other", scores(8, 4, 2), []float64{1, 1.0 / 3, 0}},
+	} {
+		f, err := rag.Default.Fusers.New(c.fuser, rag.Env{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := f([]rag.Ranking{{Stage: c.stage, Weight: 2, Matches: c.in}})
+		for i := range got {
+			if want := 2 * c.want[i]; got[i].ID != c.in[i].ID || math.Abs(got[i].Score-want) > 1e-12 {
+				t.Errorf("%s of %s %v: got %v at %d, want %v", c.fuser, c.stage, c.in, got[i], i, want)
+			}
+		}
 	}
 }

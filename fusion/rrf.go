@@ -26,7 +26,7 @@ func RRF(c RRFConfig) (rag.Fuser, error) {
 		return nil, fmt.Errorf("rrf: k is %v: give a number above 0: %w", c.K, rag.ErrInvalid)
 	}
 	return func(lists []rag.Ranking) []rag.Match {
-		return fuse(lists, func(matches []rag.Match) []float64 {
+		return fuse(lists, func(_ string, matches []rag.Match) []float64 {
 			points := make([]float64, len(matches))
 			for i := range points {
 				points[i] = 1 / (c.K + float64(i+1))

@@ -14,31 +14,33 @@ type WeightedConfig struct{}
 // it suffers from a list whose scores mean little.
 //
 // A list whose scores are all equal, such as one of a single document, cannot be stretched: all of its documents
-// get 1. Scores that are not finite count as the worst finite score of their list.
+// get 1.
+//
+// This is CombSUM (Fox and Shaw, "Combination of multiple searches", TREC-2, 1994) over standard normalisation (Montague
+// and Aslam, "Relevance score normalization for metasearch", CIKM 2001); Weaviate calls it relativeScoreFusion, LlamaIndex
+// relative_score, OpenSearch min_max.
 func Weighted(WeightedConfig) (rag.Fuser, error) {
 	return func(lists []rag.Ranking) []rag.Match { return fuse(lists, minMax) }, nil
 }
 
-func minMax(matches []rag.Match) []float64 {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, m := range matches {
-		if isFinite(m.Score) {
-			lo, hi = min(lo, m.Score), max(hi, m.Score)
-		}
-	}
+func minMax(_ string, matches []rag.Match) []float64 {
+	return stretch(matches, math.Inf(1))
+}
+
+// stretch maps scores to [0, 1] so that floor, or the least of them if that is less, becomes 0 and the best 1; all to 1
+// where there is no distance between.
+func stretch(matches []rag.Match, floor float64) []float64 {
 	points := make([]float64, len(matches))
+	least, best := floor/2, math.Inf(-1)
 	for i, m := range matches {
-		switch {
-		case !(hi > lo):
-			points[i] = 1
-		case isFinite(m.Score):
-			// Halved first: hi-lo of two huge scores of opposite sign would overflow.
-			points[i] = (m.Score/2 - lo/2) / (hi/2 - lo/2)
-		}
+		points[i] = m.Score / 2 // best-least may overflow otherwise
+		least, best = min(least, points[i]), max(best, points[i])
+	}
+	if !(best > least) {
+		return all(len(matches), 1)
+	}
+	for i := range points {
+		points[i] = (points[i] - least) / (best - least)
 	}
 	return points
 }
-
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-func isPositive(x float64) bool { return x > 0 && isFinite(x) }

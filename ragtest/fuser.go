@@ -26,6 +26,7 @@ func TestFuser(t *testing.T, f rag.Fuser) {
 		{"every document of a list is in the result exactly once", fuserComplete},
 		{"the result is best first, ties by ID", fuserSorted},
 		{"a list of weight 0 is left out", fuserZeroWeight},
+		{"a list with a score that is not finite is left out", fuserNotFinite},
 		{"a document twice in one list counts once, at its best place", fuserTwice},
 		{"first in both lists is first", fuserUnanimous},
 		{"a larger weight does not lower the documents of its list", fuserWeight},
@@ -90,8 +91,8 @@ func fuserSorted(t *testing.T, f rag.Fuser) {
 			t.Fatalf("seed %d: not sorted: %v", seed, got)
 		}
 	}
-	// Each document is first once and second once, so nothing but the ID can decide.
-	got := f([]rag.Ranking{ranking(rag.StageDense, 1, "b", "a"), ranking(rag.StageSparse, 1, "a", "b")})
+	// Each document is first once and second once, in lists of which nothing is known, so nothing but the ID can decide.
+	got := f([]rag.Ranking{ranking("one", 1, "b", "a"), ranking("other", 1, "a", "b")})
 	if want := []string{"a", "b"}; !slices.Equal(matchIDs(got), want) || got[0].Score != got[1].Score {
 		t.Errorf("got %v, want a tie ordered %v", got, want)
 	}
@@ -103,6 +104,18 @@ func fuserZeroWeight(t *testing.T, f rag.Fuser) {
 	got := f([]rag.Ranking{ranking(rag.StageSparse, 0, "b", "x"), kept})
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("with a list of weight 0 (-want +got):\n%s", diff)
+	}
+}
+
+func fuserNotFinite(t *testing.T, f rag.Fuser) {
+	kept := ranking(rag.StageDense, 1, "a", "b")
+	want := f([]rag.Ranking{kept})
+	for _, score := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		damaged := ranking(rag.StageSparse, 1, "b", "x", "y")
+		damaged.Matches[1].Score = score
+		if diff := gocmp.Diff(want, f([]rag.Ranking{damaged, kept})); diff != "" {
+			t.Errorf("with a list that has the score %v (-want +got):\n%s", score, diff)
+		}
 	}
 }
 
@@ -142,6 +155,7 @@ func fuserFinite(t *testing.T, f rag.Fuser) {
 		"zero scores":     {{ID: "a"}, {ID: "b"}},
 		"negative scores": {{ID: "a", Score: -0.1}, {ID: "b", Score: -0.9}},
 		"huge scores":     {{ID: "a", Score: math.MaxFloat64}, {ID: "b", Score: -math.MaxFloat64}},
+		"tiny scores":     {{ID: "a", Score: 5e-324}, {ID: "b", Score: -5e-324}},
 	} {
 		got := f([]rag.Ranking{{Stage: rag.StageDense, Weight: 1, Matches: matches}})
 		if len(got) != len(matches) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/bench/ir"
@@ -42,6 +43,7 @@ func sweep(w io.Writer, files []string) error {
 	if len(sets) < 2 {
 		return errors.New("weights are chosen on the other sets: give two sets at least")
 	}
+	var summary strings.Builder
 	for _, name := range rag.Default.Fusers.Names() {
 		fuse, err := rag.Default.Fusers.New(name, rag.Env{}, nil)
 		if err != nil {
@@ -52,8 +54,26 @@ func sweep(w io.Writer, files []string) error {
 			curves[i] = sets[i].curve(fuse)
 		}
 		report(w, name, curves)
+		summarise(&summary, name, curves)
 	}
+	fmt.Fprint(w, "\nEach fuser with the dense share chosen on the other sets\n\n| fuser |")
+	for i := range sets {
+		fmt.Fprintf(w, " %s |", sets[i].Name)
+	}
+	fmt.Fprintf(w, " mean over the better lane | chosen on all sets |\n|---|%s---|---|\n%s", strings.Repeat("---|", len(sets)), summary.String())
 	return nil
+}
+
+// summarise writes a fuser's line of the last table.
+func summarise(w io.Writer, fuser string, curves []curve) {
+	var mean ir.Mean
+	fmt.Fprintf(w, "| %s |", fuser)
+	for at := range curves {
+		i := choose(curves, at)
+		fmt.Fprintf(w, " %.4f |", curves[at].hybrid[i])
+		mean.Add(curves[at].margin(i))
+	}
+	fmt.Fprintf(w, " %+.4f | %.2f |\n", mean.Value(), float64(choose(curves, -1))/shareSteps)
 }
 
 // curve measures one fuser at every share. A query whose dense lane a hybrid search leaves out has its sparse list.
