@@ -2,6 +2,7 @@ package rag
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strconv"
 	"strings"
@@ -140,6 +141,8 @@ type TextRecord struct {
 	ID       string
 	DocID    string
 	Text     string // with context and captions
+	Title    string // the document's title, for indexes that weigh it apart from Text
+	Headings string // the sections the text stands in, a line each, outermost first; as Title
 	Language string // BCP 47; "" if unknown
 	Meta     Meta   // Chunk.Fields
 	Validity Validity
@@ -148,8 +151,28 @@ type TextRecord struct {
 // SparseQuery asks a sparse index.
 type SparseQuery struct {
 	Text   string
-	K      int    // at most K matches; 0: none
-	Filter Filter // zero: everything
+	K      int       // at most K matches; 0: none
+	Filter Filter    // zero: everything
+	Match  TextMatch // zero: by words. An index that cannot do what it asks for returns ErrUnsupported
+}
+
+// TextMatch says how the words of a query are looked for. The zero value looks for each word as it is stemmed, and no
+// word must be there.
+type TextMatch struct {
+	Phrase bool // what stands in double quotes ("", “”, „“, «», 「」, 『』) must be in a text word by word; a stop word in it fits any word
+	Prefix bool // a word with * behind it stands for all words that begin so
+	Fuzzy  int  // most letters that a word of a text may differ by, 0 to 2. Words below 3 letters must be equal, below 6 differ by 1. A word that differs counts less
+}
+
+// MaxFuzzy is the greatest [TextMatch] Fuzzy: with 3 letters changed, most words are other words.
+const MaxFuzzy = 2
+
+// Validate reports ErrInvalid for a Fuzzy out of range.
+func (m TextMatch) Validate() error {
+	if m.Fuzzy < 0 || m.Fuzzy > MaxFuzzy {
+		return fmt.Errorf("fuzzy is %d: it must be from 0 to %d: %w", m.Fuzzy, MaxFuzzy, ErrInvalid)
+	}
+	return nil
 }
 
 // SparseIndex ranks texts by their words. The rules of [VectorStore] hold: durable upserts that replace, exactly
@@ -187,7 +210,7 @@ type (
 // part of the pipeline fingerprint: when it changes, the sources it touches are ingested again. A provider without
 // it is known by its type.
 type Fingerprinter interface {
-	// Fingerprint is short and printable: "bm25/auto/v1".
+	// Fingerprint is short and printable: "bm25/auto/v2".
 	Fingerprint() string
 }
 

@@ -95,7 +95,7 @@ func (e *Engine) index(ctx context.Context, index string, chunks []*Chunk, vecto
 		vecs := make([]VectorRecord, 0, len(part))
 		for i, c := range part {
 			fields := c.Fields()
-			texts[i] = TextRecord{ID: c.ID, DocID: c.DocID, Text: c.IndexText(), Language: c.Language, Meta: fields, Validity: c.Validity}
+			texts[i] = TextRecord{ID: c.ID, DocID: c.DocID, Text: c.IndexText(), Title: c.Title, Headings: strings.Join(c.Headings, "\n"), Language: c.Language, Meta: fields, Validity: c.Validity}
 			if v := vectors[c.ID]; v != nil {
 				vecs = append(vecs, VectorRecord{ID: c.ID, DocID: c.DocID, Vector: v, Meta: fields, Validity: c.Validity})
 			}

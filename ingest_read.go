@@ -225,7 +225,7 @@ func chunkRef(c *Chunk) ChunkRef {
 	return ChunkRef{
 		ID:    c.ID,
 		Input: shortDigest(text),
-		Index: shortDigest(text, c.Language, string(canonical(c.Fields())), string(mustJSON(c.Validity))),
+		Index: shortDigest(text, strings.Join(c.Headings, "\n"), c.Language, string(canonical(c.Fields())), string(mustJSON(c.Validity))),
 	}
 }
 

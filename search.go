@@ -27,6 +27,7 @@ type Query struct {
 	Mode       Mode      // "" means what Config.Retrieval enables
 	Filter     Filter    // zero: everything
 	AsOf       time.Time // leaves out what is not in force at this instant; zero: no validity policy
+	Match      TextMatch // how the sparse lane looks for words. A quoted phrase leaves the dense lane out, which cannot tell where words stand
 	Explain    bool      // put the trace into the result
 }
 
@@ -149,6 +150,9 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.q.Filter.Validate(); err != nil {
 		return err
 	}
+	if err := s.q.Match.Validate(); err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
 	s.filter = s.q.Filter
 	if !s.q.AsOf.IsZero() {
 		s.filter = And(s.filter, ValidAt(s.q.AsOf))
@@ -170,6 +174,7 @@ func (s *search) understand(ctx context.Context) error {
 	s.chunks = info.Chunks
 	s.index = indexName(s.q.Collection, info.Header.Generation)
 	s.leaveOutForeign(span)
+	s.leaveOutPhrases()
 	span.In, span.Out = 1, 1
 	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text
 	if !s.filter.IsZero() {

@@ -68,6 +68,25 @@ func foreign(language string, known []string) string {
 	return fmt.Sprintf("the question is in %q and the model knows %s", language, strings.Join(known, ", "))
 }
 
+// leaveOutPhrases drops the dense lane for a question with a quoted phrase: it would bring passages without the phrase.
+// A search that asks for the dense lane alone gets it, with a note.
+func (s *search) leaveOutPhrases() {
+	if !s.dense || !s.q.Match.Phrase || !strings.ContainsAny(s.text, openingQuotes) {
+		return
+	}
+	reason := "the question quotes a phrase, and vectors do not tell where words stand"
+	if !s.words {
+		s.result.Notes = append(s.result.Notes, Note{StageDense, reason})
+		return
+	}
+	s.dense = false
+	s.note(StageDense, SpanLeftOut, reason)
+	s.setMode()
+}
+
+// openingQuotes are the marks with which [TextMatch] lets a phrase begin.
+const openingQuotes = "\"“„«「『＂"
+
 // lane is what one of the two lanes gave.
 type lane struct {
 	stage string
@@ -97,7 +116,7 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	if s.words {
 		ask(StageSparse, func() ([]Match, error) {
-			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter})
+			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter, Match: s.q.Match})
 		})
 	}
 	wg.Wait()

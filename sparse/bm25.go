@@ -7,6 +7,7 @@ package sparse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -28,10 +29,24 @@ const (
 // frequent ones: each adds terms to every query.
 const maxQueryStemmings = 3
 
-// BM25Config holds the settings of [OpenBM25]. They work at search time: changing them needs no new ingest.
+// BM25Config holds the settings of [OpenBM25]. K1 and B work at search time: changing them needs no new ingest. The
+// others decide what is stored, and are part of the fingerprint.
 type BM25Config struct {
 	K1 float64 `json:"k1"` // how much repetition of a term counts, > 0; 0: DefaultK1. Below 0.01 only presence counts
 	B  float64 `json:"b"`  // how much long passages are marked down, 0 to 1; 0: DefaultB. 1e-9 is as good as not at all
+
+	Fields FieldWeights `json:"fields"` // words of title and headings beside those of the text; zero: not looked at
+
+	// Segmenter cuts Chinese into words of a dictionary; nil: pairs of characters. See sparse/gse.
+	Segmenter Segmenter `json:"-"`
+}
+
+// Segmenter cuts Chinese text into words.
+type Segmenter interface {
+	// Fingerprint names the segmenter and its dictionary, short and printable.
+	Fingerprint() string
+	// Segment returns the words of a run of Han characters, in order and without gaps. It is safe for concurrent use.
+	Segment(run string) []string
 }
 
 func (c BM25Config) params() (bm25.Params, error) {
@@ -55,6 +70,7 @@ func (c BM25Config) params() (bm25.Params, error) {
 // its first use and searched there; about 300 bytes for each passage of 100 words.
 type BM25 struct {
 	params   bm25.Params
+	fields   fields
 	analyzer *analyze.Analyzer
 	keep     keeper
 }
@@ -75,15 +91,21 @@ func OpenBM25(dir string, c BM25Config) (*BM25, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep, err := openKeeper(dir)
-	if err != nil {
+	x := &BM25{params: params, analyzer: analyze.New(c.Segmenter)}
+	if x.fields, err = c.Fields.steps(); err != nil {
 		return nil, err
 	}
-	return &BM25{params: params, analyzer: analyze.New(), keep: keep}, nil
+	x.params.K1 *= x.fields.unit()
+	if x.keep, err = openKeeper(dir, x.stored()); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
-// Fingerprint names the index and the analyzer, which decide what is stored of a passage.
-func (x *BM25) Fingerprint() string { return "bm25/" + analyze.Fingerprint }
+// Fingerprint names the index, and the analyzer and the settings that decide what is stored of a passage.
+func (x *BM25) Fingerprint() string { return "bm25/" + x.stored() }
+
+func (x *BM25) stored() string { return x.analyzer.Fingerprint() + x.fields.fingerprint() }
 
 // Close releases the file.
 func (x *BM25) Close() error { return x.keep.close() }
@@ -104,7 +126,9 @@ func (x *BM25) Upsert(ctx context.Context, collection string, recs []rag.TextRec
 	if err != nil {
 		return fmt.Errorf("index %d records: %w", len(docs), err)
 	}
-	return x.keep.change(collection, func(index *bm25.Index) (*bm25.Index, error) { return index.With(nil, segment) })
+	return x.keep.change(collection, func(index *bm25.Index, load bm25.LoadDetail) (*bm25.Index, error) {
+		return index.With(nil, segment, load)
+	})
 }
 
 // docs analyses the records.
@@ -138,32 +162,38 @@ func (x *BM25) doc(r rag.TextRecord, payload string) bm25.Doc {
 	if language == "" {
 		language = lang.Detect(r.Text)
 	}
-	d := bm25.Doc{ID: r.ID, Terms: map[string]uint32{}, Stemming: analyze.Stemming(language), Payload: payload}
-	x.analyzer.Passage(r.Text, d.Stemming, func(t analyze.Term) {
-		d.Terms[t.Text]++
-		if !t.Extra {
-			d.Length++
-		}
-	})
+	d := bm25.Doc{ID: r.ID, Stemming: analyze.Stemming(language), Payload: payload}
+	next := uint32(0) // position of the first word of a field
+	for _, f := range x.fields.of(r) {
+		first := next
+		x.analyzer.Passage(f.text, d.Stemming, func(t analyze.Term) {
+			at := first + uint32(t.Position)
+			d.Tokens = append(d.Tokens, bm25.Token{Term: t.Text, Form: t.Form, Position: at, Weight: f.weight})
+			if !t.Extra {
+				d.Length += f.weight
+			}
+			next = max(next, at+fieldGap)
+		})
+	}
 	return d
 }
 
 // Search returns the K best records that share a term with the query and match the filter, best first, ties by ID. An
-// invalid filter is ErrInvalid.
+// invalid filter or match is ErrInvalid.
 func (x *BM25) Search(ctx context.Context, collection string, q rag.SparseQuery) ([]rag.Match, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := q.Filter.Validate(); err != nil {
+	if err := errors.Join(q.Filter.Validate(), q.Match.Validate()); err != nil {
 		return nil, err
 	}
-	index, err := x.keep.index(collection)
+	index, err := x.keep.index(collection, q.Match != rag.TextMatch{})
 	if err != nil || index.Len() == 0 || q.K <= 0 {
 		return nil, err
 	}
-	stemmings := index.Stemmings()
-	terms := x.analyzer.Query(q.Text, stemmings[:min(len(stemmings), maxQueryStemmings)])
-	found, err := index.Search(ctx, terms, bm25.Query{K: q.K, Accept: accept(q.Filter), Params: x.params})
+	asked := x.ask(index, q)
+	asked.K, asked.Accept, asked.Params = q.K, accept(q.Filter), x.params
+	found, err := index.Search(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -179,13 +209,15 @@ func (x *BM25) Delete(ctx context.Context, collection string, ids []string) erro
 	if err := ctx.Err(); err != nil || len(ids) == 0 {
 		return err
 	}
-	return x.keep.change(collection, func(index *bm25.Index) (*bm25.Index, error) { return index.With(ids, nil) })
+	return x.keep.change(collection, func(index *bm25.Index, load bm25.LoadDetail) (*bm25.Index, error) {
+		return index.With(ids, nil, load)
+	})
 }
 
 // IDs yields the IDs of all records, sorted, as they were when the iteration began.
 func (x *BM25) IDs(ctx context.Context, collection string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		index, err := x.keep.index(collection)
+		index, err := x.keep.index(collection, false)
 		if err == nil {
 			err = ctx.Err()
 		}

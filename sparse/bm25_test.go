@@ -134,7 +134,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want nil and ErrInvalid", s, x, err)
 		}
 	}
-	if got, want := openMemory(t).Fingerprint(), "bm25/auto/v1"; got != want {
+	if got, want := openMemory(t).Fingerprint(), "bm25/auto/v2"; got != want {
 		t.Errorf("fingerprint %q, want %q", got, want)
 	}
 }
@@ -192,7 +192,7 @@ func TestOtherAnalyzer(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
 	}
-	replaceManifest(t, dir, manifestOf(t, "auto/v0"))
+	replaceManifest(t, dir, manifestOf(t, "auto/v1"))
 	x = openDir(t, dir)
 	defer x.Close()
 	if _, err := x.Search(t.Context(), "c", rag.SparseQuery{Text: "harbour", K: 1}); !errors.Is(err, rag.ErrFingerprint) {

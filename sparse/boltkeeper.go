@@ -15,8 +15,11 @@ import (
 // boltKeeper keeps indexes in rag.db and a copy of those that were used in memory. Each change gives the collection a
 // new generation number; a copy of another generation, which another handle on the same file may have written, is
 // brought up to date before it is used.
+//
+// Details stay in the file until a search needs them.
 type boltKeeper struct {
-	db *boltkv.DB
+	db          *boltkv.DB
+	fingerprint string // of analyzer and settings
 
 	mu     sync.Mutex // held while a collection is read, so that it is read once
 	copies map[string]version
@@ -24,28 +27,45 @@ type boltKeeper struct {
 
 // version is a collection's index at one generation. The zero version is that of an unknown collection.
 type version struct {
-	generation uint64
-	index      *bm25.Index
+	manifest manifest
+	index    *bm25.Index
 }
 
 // errUnchanged rolls a transaction back that has nothing to write.
 var errUnchanged = errors.New("unchanged")
 
-func openBoltKeeper(dir string) (*boltKeeper, error) {
+func openBoltKeeper(dir, fingerprint string) (*boltKeeper, error) {
 	db, err := boltkv.Open(dir)
 	if err != nil {
 		return nil, storeError(err)
 	}
-	return &boltKeeper{db: db, copies: map[string]version{}}, nil
+	return &boltKeeper{db: db, fingerprint: fingerprint, copies: map[string]version{}}, nil
 }
 
-func (k *boltKeeper) index(collection string) (*bm25.Index, error) {
+func (k *boltKeeper) index(collection string, detailed bool) (*bm25.Index, error) {
 	var v version
 	err := k.db.View(func(tx *bolt.Tx) (err error) {
-		v, err = k.current(tx, collection)
-		return err
+		if v, err = k.current(tx, collection); err != nil || !detailed {
+			return err
+		}
+		return loadDetails(tx, collection, v)
 	})
 	return v.index, storeError(err)
+}
+
+// loadDetails reads the details that are not in memory. Two searches at once may both read one: they are the same.
+func loadDetails(tx *bolt.Tx, collection string, v version) error {
+	for _, p := range v.index.Parts() {
+		if p.Segment().Detail() != nil {
+			continue
+		}
+		d, err := readDetail(collectionBucket(tx, collection), v.manifest, p)
+		if err != nil {
+			return fmt.Errorf("collection %s: %w", collection, err)
+		}
+		p.Segment().SetDetail(d)
+	}
+	return nil
 }
 
 func (k *boltKeeper) change(collection string, edit edit) error {
@@ -55,7 +75,9 @@ func (k *boltKeeper) change(collection string, edit edit) error {
 		if err != nil {
 			return err
 		}
-		next, err := edit(have.index)
+		next, err := edit(have.index, func(p *bm25.Part) (*bm25.Detail, error) {
+			return readDetail(collectionBucket(tx, collection), have.manifest, p)
+		})
 		if err != nil {
 			return err
 		}
@@ -63,7 +85,7 @@ func (k *boltKeeper) change(collection string, edit edit) error {
 			return errUnchanged
 		}
 		made.index = next
-		made.generation, err = writeIndex(tx, collection, have.index, next)
+		made.manifest, err = writeIndex(tx, collection, k.fingerprint, have, next)
 		return err
 	})
 	if errors.Is(err, errUnchanged) {
@@ -74,7 +96,7 @@ func (k *boltKeeper) change(collection string, edit edit) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if made.generation > k.copies[collection].generation {
+	if made.manifest.generation > k.copies[collection].manifest.generation {
 		k.copies[collection] = made
 	}
 	return nil
@@ -86,22 +108,22 @@ func (k *boltKeeper) current(tx *bolt.Tx, collection string) (version, error) {
 	if b == nil {
 		return version{}, nil
 	}
-	m, err := readManifest(b)
+	m, err := readManifest(b, k.fingerprint)
 	if err != nil {
 		return version{}, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	have := k.copies[collection]
-	if have.generation == m.generation {
+	if have.manifest.generation == m.generation {
 		return have, nil
 	}
 	index, err := readIndex(b, m, have.index)
 	if err != nil {
 		return version{}, fmt.Errorf("collection %s: %w", collection, err)
 	}
-	read := version{m.generation, index}
-	if read.generation > have.generation {
+	read := version{m, index}
+	if m.generation > have.manifest.generation {
 		k.copies[collection] = read
 	}
 	return read, nil

@@ -11,22 +11,24 @@ import (
 
 // keeper holds the current index of each collection. It is safe for concurrent use.
 type keeper interface {
-	// index returns the collection's index; nil, the empty one, if the collection is unknown.
-	index(collection string) (*bm25.Index, error)
+	// index returns the collection's index, detailed if its segments shall have their details; nil, the empty one, if
+	// the collection is unknown.
+	index(collection string, detailed bool) (*bm25.Index, error)
 	// change replaces the index by what edit makes of it; one change at a time. It is durable when change returns.
 	change(collection string, edit edit) error
 	drop(collection string) error
 	close() error
 }
 
-// edit makes a new index of an old one. If nothing changes it returns the old one.
-type edit func(*bm25.Index) (*bm25.Index, error)
+// edit makes a new index of an old one, with details from load. If nothing changes it returns the old one.
+type edit func(index *bm25.Index, load bm25.LoadDetail) (*bm25.Index, error)
 
-func openKeeper(dir string) (keeper, error) {
+// openKeeper opens the indexes that an analyzer and settings of this fingerprint made.
+func openKeeper(dir, fingerprint string) (keeper, error) {
 	if dir == "" {
 		return &memoryKeeper{indexes: map[string]*bm25.Index{}}, nil
 	}
-	return openBoltKeeper(dir)
+	return openBoltKeeper(dir, fingerprint)
 }
 
 // checkCollection reports ErrInvalid for a name under which nothing can be stored.
@@ -44,7 +46,7 @@ type memoryKeeper struct {
 	indexes map[string]*bm25.Index
 }
 
-func (k *memoryKeeper) index(collection string) (*bm25.Index, error) {
+func (k *memoryKeeper) index(collection string, _ bool) (*bm25.Index, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return k.indexes[collection], nil
@@ -53,11 +55,11 @@ func (k *memoryKeeper) index(collection string) (*bm25.Index, error) {
 func (k *memoryKeeper) change(collection string, edit edit) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	have, err := k.index(collection)
+	have, err := k.index(collection, true)
 	if err != nil {
 		return err
 	}
-	next, err := edit(have)
+	next, err := edit(have, nil)
 	if err != nil || next == have {
 		return err
 	}

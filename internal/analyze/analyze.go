@@ -1,11 +1,11 @@
 // Package analyze turns text into index terms. One implementation serves passages and queries, so that what is
 // written and what is asked meet:
 //
-//	a := analyze.New()
+//	a := analyze.New(nil)
 //	a.Passage(text, "en", func(t analyze.Term) { … })
 //	terms := a.Query("running services", []string{"en"}) // run, servic
 //
-// The steps of "auto/v1": compatibility normalisation (NFKC), cutting into words, identifiers and runs of scripts
+// The steps of "auto/v2": compatibility normalisation (NFKC), cutting into words, identifiers and runs of scripts
 // without blanks, lower case, English stop words out, Snowball stem in the passage's language, accents off.
 package analyze
 
@@ -16,12 +16,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fingerprint names the analyzer and its version: an index built by another one gives wrong answers.
-const Fingerprint = "auto/v1"
+// version names the analyzer without a segmenter; see [Analyzer.Fingerprint].
+const version = "auto/v2"
 
 // Term is one term at one place of a passage.
 type Term struct {
 	Text string // never empty; lower case, without accents; at most MaxTermLength runes of the word
+	Form string // the word that the term is the stem of, lower case and without accents; "" if that is Text
+	// Position is the place of the word in the passage. A stop word has a place and no term; the forms of one word
+	// share a place, and the parts of an identifier follow one another.
+	Position int
 	// Extra marks a further form of a word that is already counted, such as an identifier beside its parts: it can
 	// be found, and it adds nothing to the length of the passage.
 	Extra bool
@@ -30,35 +34,38 @@ type Term struct {
 // MaxTermLength is the number of runes after which a word is cut off: long enough for a SHA-256 in hex.
 const MaxTermLength = 64
 
-// Analyzer makes terms. It is safe for concurrent use.
-type Analyzer struct {
-	stems sync.Pool // of *stemmer; each has a cache and is used by one goroutine at a time
+// Segmenter cuts Chinese text into words by a dictionary.
+type Segmenter interface {
+	// Fingerprint names the segmenter and its dictionary.
+	Fingerprint() string
+	// Segment returns the words of a run of Han characters, in order and without gaps. It is safe for concurrent use.
+	Segment(run string) []string
 }
 
-// New returns an analyzer.
-func New() *Analyzer {
-	return &Analyzer{stems: sync.Pool{New: func() any { return newStemmer() }}}
+// Analyzer makes terms. It is safe for concurrent use.
+type Analyzer struct {
+	segmenter Segmenter
+	stems     sync.Pool // of *stemmer; each has a cache and is used by one goroutine at a time
+}
+
+// New returns an analyzer. Without a segmenter, Chinese is taken as pairs of characters.
+func New(s Segmenter) *Analyzer {
+	return &Analyzer{segmenter: s, stems: sync.Pool{New: func() any { return newStemmer() }}}
+}
+
+// Fingerprint names the analyzer and its version: an index built by another one gives wrong answers.
+func (a *Analyzer) Fingerprint() string {
+	if a.segmenter == nil {
+		return version
+	}
+	return version + "+" + a.segmenter.Fingerprint()
 }
 
 // Passage calls emit for the terms of a passage, in order. stemming is what [Stemming] returned for it.
 func (a *Analyzer) Passage(text, stemming string, emit func(Term)) {
 	st := a.stems.Get().(*stemmer)
 	defer a.stems.Put(st)
-	p := passage{stem: st, stemming: stemming, emit: emit}
-	cut(normalize(text), &p)
-}
-
-// Query returns the terms of a query, each once per time it was asked for, in the order of first use. Its words are
-// stemmed in each of the ways that the index holds (values of [Stemming]); none means English.
-func (a *Analyzer) Query(text string, stemmings []string) []string {
-	if len(stemmings) == 0 {
-		stemmings = []string{englishTag}
-	}
-	st := a.stems.Get().(*stemmer)
-	defer a.stems.Put(st)
-	q := query{stem: st, stemmings: stemmings}
-	cut(normalize(text), &q)
-	return q.terms
+	cut(normalize(text), 0, &passage{stem: st, stemming: stemming, segmenter: a.segmenter, emit: emit})
 }
 
 // normalize applies NFKC and straightens the apostrophes by which words are cut.
@@ -74,65 +81,37 @@ var apostrophes = strings.NewReplacer("’", "'", "ʼ", "'")
 
 // passage is the sink that keeps everything by which a text may be asked for.
 type passage struct {
-	stem     *stemmer
-	stemming string
-	emit     func(Term)
+	stem      *stemmer
+	stemming  string
+	segmenter Segmenter
+	emit      func(Term)
 }
 
+func (p *passage) start() {}
+
 // word keeps the stem, and for a word with accents also the stem of the word as it is typed without them.
-func (p *passage) word(w string, extra bool) {
+func (p *passage) word(w string, at int, extra bool) {
 	lower := lowerCase(w)
 	if isStopWord(lower) {
 		return
 	}
 	s := p.stem.stem(lower, p.stemming)
-	p.emit(Term{s.term, extra})
+	p.emit(Term{s.term, s.formOf(s.term), at, extra})
 	if s.plain != "" {
-		p.emit(Term{s.plain, true})
+		p.emit(Term{s.plain, s.formOf(s.plain), at, true})
 	}
 }
 
-func (p *passage) literal(w string, extra bool) { p.emit(Term{fold(lowerCase(w)), extra}) }
-
-func (p *passage) run(run string, n int) { runTerms(run, n, p.emit) }
-
-// query is the sink that keeps what a text is asked by.
-type query struct {
-	stem      *stemmer
-	stemmings []string
-	terms     []string
-}
-
-func (q *query) word(w string, _ bool) {
-	lower := lowerCase(w)
-	if isStopWord(lower) {
-		return
+// formOf returns the form that leads to one of the terms of a word.
+func (s *stemmed) formOf(term string) string {
+	if s.form == term {
+		return ""
 	}
-	first := len(q.terms)
-next:
-	for _, stemming := range q.stemmings {
-		s := q.stem.stem(lower, stemming)
-		for _, have := range q.terms[first:] {
-			if have == s.term {
-				continue next
-			}
-		}
-		q.terms = append(q.terms, s.term)
-	}
+	return s.form
 }
 
-func (q *query) literal(w string, _ bool) { q.terms = append(q.terms, fold(lowerCase(w))) }
-
-func (q *query) run(run string, n int) {
-	runTerms(run, n, func(t Term) { q.terms = append(q.terms, t.Text) })
+func (p *passage) literal(w string, at int, extra bool) {
+	p.emit(Term{Text: fold(lowerCase(w)), Position: at, Extra: extra})
 }
 
-// runTerms calls emit for the n-grams of a run, and for the characters of a run of bigrams: a single character can be
-// asked for, and where the question is mostly common words (what is …?) the rare characters of its subject decide.
-// On CMRC 2018 that is worth 0.002 nDCG@10.
-func runTerms(run string, n int, emit func(Term)) {
-	grams(run, n, func(g string) { emit(Term{Text: g}) })
-	if n == cjkGram && len(run) > firstRune(run) {
-		grams(run, 1, func(g string) { emit(Term{g, true}) })
-	}
-}
+func (p *passage) run(run string, at int, c class) { runTerms(run, at, c, p.segmenter, p.emit) }

@@ -26,7 +26,7 @@ func passage(a *analyze.Analyzer, text, language string) string {
 }
 
 func TestPassage(t *testing.T) {
-	a := analyze.New()
+	a := analyze.New(nil)
 	for _, c := range []struct{ name, language, text, want string }{
 		{"empty", "en", "", ""},
 		{"only signs", "en", "??? -- ...\n", ""},
@@ -71,14 +71,14 @@ func TestPassage(t *testing.T) {
 }
 
 func TestQuery(t *testing.T) {
-	a := analyze.New()
+	a := analyze.New(nil)
 	for _, c := range []struct {
 		text      string
 		stemmings []string
 		want      []string
 	}{
-		{"???", nil, nil},
-		{"to be or not to be", nil, nil},
+		{"???", nil, []string{}},
+		{"to be or not to be", nil, []string{}},
 		{"running services", nil, []string{"run", "servic"}},
 		{"running running", nil, []string{"run", "run"}},
 		{"congés payés", []string{"en", "fr"}, []string{"conge", "cong", "paye", "pai"}},
@@ -95,7 +95,7 @@ func TestQuery(t *testing.T) {
 
 // TestQueryFindsPassage checks pairs of wordings that must share a term.
 func TestQueryFindsPassage(t *testing.T) {
-	a := analyze.New()
+	a := analyze.New(nil)
 	for _, c := range []struct{ language, passage, query string }{
 		{"en", "set snake_case names", "snakeCase"},
 		{"en", "the CrossEntropyLoss class", "cross entropy"},
@@ -112,6 +112,14 @@ func TestQueryFindsPassage(t *testing.T) {
 		{"zh", "公司的年假制度", "假"},
 		{"zh", "ＡＢＣ公司", "abc"},
 		{"ja", "東京タワー", "タワー"},
+		{"zh", "本公司的年假制度", "年假制"},
+		{"ja", "カタカナの単語とひらがな", "ひらがな"},
+		{"ja", "カタカナの単語とひらがな", "単語"},
+		{"ko", "연차휴가를 신청하려면", "휴가"},
+		{"ko", "휴가를 신청", "휴가는"},
+		{"en", "the résumé of Ångström", "resume angstrom"},
+		{"en", "release v1.2.3", "1.2.3"},
+		{"en", "release v1.2.3", "V1.2.3"},
 		{"th", "มีวันลาพักร้อน", "วันลา"},
 	} {
 		stemming := analyze.Stemming(c.language)
@@ -121,6 +129,96 @@ func TestQueryFindsPassage(t *testing.T) {
 		if !slices.ContainsFunc(asked, func(q string) bool { return slices.Contains(have, q) }) {
 			t.Errorf("%q (%v) does not find %q (%v)", c.query, asked, c.passage, have)
 		}
+	}
+}
+
+// TestPositions checks where terms stand: a phrase is found where the places of its words are one after the other.
+func TestPositions(t *testing.T) {
+	a := analyze.New(nil)
+	for _, c := range []struct{ text, want string }{
+		{"state of the art", "state@0 art@3"},
+		{"a CrossEntropyLoss rises", "crossentropyloss@1 cross@1 entropi/entropy@2 loss@3 rise/rises@4"},
+		{"cross_entropy_loss rises", "crossentropyloss@0 cross@0 entropi/entropy@1 loss@2 rise/rises@3"},
+		{"HR-LV-26 applies", "hrlv26@0 hr@0 lv@1 26@2 appli/applies@3"},
+		{"v1.2.3 runs", "v1.2.3@0 1.2.3@0 run/runs@1"},
+		{"年假制度", "年假@0 假制@1 制度@2 年@0 假@1 制@2 度@3"},
+		{"GPT模型 v2", "gpt@0 模型@1 模@1 型@2 v2@3"},
+		{"วันลา x", "วัน@0 ันล@1 นลา@2 x@5"},
+	} {
+		var got []string
+		a.Passage(c.text, "en", func(t analyze.Term) {
+			if t.Form != "" {
+				t.Text += "/" + t.Form
+			}
+			got = append(got, fmt.Sprintf("%s@%d", t.Text, t.Position))
+		})
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.text, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+func TestAskPrefix(t *testing.T) {
+	a := analyze.New(nil)
+	for _, c := range []struct{ text, want string }{
+		{"runn", "runn*@0"},
+		{"the", "the*@0"},
+		{"annual leav", "annual@0 leav*@1"},
+		{"Café", "cafe*@0"},
+		{"well-kno", "well@0 kno*@1"},
+		{"CrossEnt", "cross@0 crossent*@0 ent*@1"},
+		{"cross_ent", "cross@0 crossent*@0 ent*@1"},
+		{"HR-LV", "hr@0 hrlv*@0 lv*@1"},
+		{"v1.2", "v1.2*@0 1.2*@0"},
+		{"税", "税*@0"},
+		{"年假", "年假@0 年@0 假@1"},
+		{"???", ""},
+	} {
+		list, _ := a.AskPrefix(c.text, nil, 0)
+		var got []string
+		for _, t := range list {
+			if t.Prefix {
+				t.Text += "*"
+			}
+			got = append(got, fmt.Sprintf("%s@%d", t.Text, t.Position))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %s, want %s", c.text, strings.Join(got, " "), c.want)
+		}
+	}
+}
+
+// words is a segmenter that knows a few words.
+type words []string
+
+func (words) Fingerprint() string { return "words/1" }
+
+func (w words) Segment(run string) []string {
+	var list []string
+next:
+	for run != "" {
+		for _, known := range w {
+			if rest, found := strings.CutPrefix(run, known); found {
+				list, run = append(list, known), rest
+				continue next
+			}
+		}
+		_, size := utf8.DecodeRuneInString(run)
+		list, run = append(list, run[:size]), run[size:]
+	}
+	return list
+}
+
+func TestSegmenter(t *testing.T) {
+	a := analyze.New(words{"共和国", "年假"})
+	if got, want := a.Fingerprint(), "auto/v2+words/1"; got != want {
+		t.Errorf("fingerprint %q, want %q", got, want)
+	}
+	if got, want := passage(a, "年假在共和国 データ", "zh"), "年假 (年) (假) 在 共和国 (共和) (和国) (共) (和) (国) デー ータ (デ) (ー) (タ)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if diff := cmp.Diff([]string{"年假", "年", "假"}, a.Query("年假", nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -135,7 +233,7 @@ func TestStemming(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	a := analyze.New()
+	a := analyze.New(nil)
 	text := "Running services, congés payés, 年假有几天, CrossEntropyLoss v1.2.3"
 	want := passage(a, text, "fr")
 	var wg sync.WaitGroup
@@ -155,7 +253,7 @@ func FuzzAnalyze(f *testing.F) {
 	for _, s := range []string{"", "l'été U.S. v1.2.3 C++", "年假有几天？データ", "CrossEntropyLoss HR-LV-26 a_b-c.d,e'f", "วันลา", "x\xff\u0301'-", strings.Repeat("é", 200)} {
 		f.Add(s, "fr")
 	}
-	a := analyze.New()
+	a := analyze.New(nil)
 	f.Fuzz(func(t *testing.T, text, language string) {
 		stemming := analyze.Stemming(language)
 		have := map[string]bool{}
@@ -182,8 +280,14 @@ func FuzzAnalyze(f *testing.F) {
 				t.Errorf("query term %q is not a term of the same text %q", q, text)
 			}
 		}
-		if a, b := passage(a, text, language), passage(analyze.New(), text, language); a != b {
+		if a, b := passage(a, text, language), passage(analyze.New(nil), text, language); a != b {
 			t.Errorf("first %s, then %s", a, b)
+		}
+		prefix, _ := a.AskPrefix(text, []string{stemming}, 0)
+		for _, q := range prefix {
+			if q.Text == "" {
+				t.Error("empty beginning")
+			}
 		}
 	})
 }
@@ -192,7 +296,7 @@ func FuzzAnalyze(f *testing.F) {
 func isRun(term string) bool { return utf8.RuneCountInString(term) <= 3 }
 
 func BenchmarkPassage(b *testing.B) {
-	a := analyze.New()
+	a := analyze.New(nil)
 	for name, text := range map[string]string{
 		"english": strings.Repeat("The runners of the long-term study were compared with CrossEntropyLoss baselines in 2024. ", 50),
 		"chinese": strings.Repeat("阿尔德维克大学数据科学硕士现在的学费是多少？", 50),
@@ -209,7 +313,7 @@ func BenchmarkPassage(b *testing.B) {
 }
 
 func ExampleAnalyzer_Query() {
-	a := analyze.New()
+	a := analyze.New(nil)
 	fmt.Println(a.Query("running services", []string{"en"}))
 	// Output: [run servic]
 }

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// sink receives the pieces of a text.
+// sink receives the pieces of a text, each with its place: words are counted, and in scripts without blanks characters.
 type sink interface {
-	word(w string, extra bool)    // a word of letters and digits, as written, not empty
-	literal(w string, extra bool) // a form that has no stem: an identifier, a number
-	run(run string, n int)        // a run of a script without blanks, to be taken as n-grams
+	start()                               // the next token or run begins
+	word(w string, at int, extra bool)    // a word of letters and digits, as written, not empty
+	literal(w string, at int, extra bool) // a form that has no stem: an identifier, a number
+	run(run string, at int, c class)      // a run of a script without blanks
 }
 
 // class says how runes are grouped.
@@ -22,14 +23,8 @@ const (
 	unspaced        // Thai and other scripts without blanks and with long words: trigrams
 )
 
-// Lengths of the n-grams. Two characters are the commonest length of a Chinese word; a Thai syllable has about three.
-const (
-	cjkGram      = 2
-	unspacedGram = 3
-)
-
-// cut hands the pieces of a normalised text to s, in order.
-func cut(text string, s sink) {
+// cut hands the pieces of a normalised text to s, in order, and returns the place behind the last.
+func cut(text string, at int, s sink) int {
 	for i := 0; i < len(text); {
 		c, size := classAt(text, i)
 		switch c {
@@ -37,18 +32,18 @@ func cut(text string, s sink) {
 			i += size
 		case letter:
 			end := tokenEnd(text, i)
-			token(text[i:end], s)
+			s.start()
+			at = token(text[i:end], at, s)
 			i = end
 		default:
 			end := runEnd(text, i, c)
-			n := cjkGram
-			if c == unspaced {
-				n = unspacedGram
-			}
-			s.run(text[i:end], n)
+			s.start()
+			s.run(text[i:end], at, c)
+			at += utf8.RuneCountInString(text[i:end])
 			i = end
 		}
 	}
+	return at
 }
 
 // runEnd returns where the runes of the class that start at i end.
@@ -132,27 +127,4 @@ func classOf(r rune) class {
 		return unspaced
 	}
 	return letter
-}
-
-// grams calls emit for every n runes in a row, or for the whole run if it is shorter.
-func grams(run string, n int, emit func(string)) {
-	end, have := 0, 0
-	for have < n && end < len(run) {
-		end += firstRune(run[end:])
-		have++
-	}
-	for start := 0; ; {
-		emit(run[start:end])
-		if end == len(run) {
-			return
-		}
-		start += firstRune(run[start:])
-		end += firstRune(run[end:])
-	}
-}
-
-// firstRune returns the size in bytes of the first rune.
-func firstRune(s string) int {
-	_, size := utf8.DecodeRuneInString(s)
-	return size
 }

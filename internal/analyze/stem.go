@@ -67,6 +67,7 @@ func Stemming(language string) string {
 type stemmed struct {
 	term  string // of the word as written, accents off
 	plain string // of the word typed without accents, where that gives another term; else ""
+	form  string // the word itself, accents off
 }
 
 // stemmer stems with a cache. It is not safe for concurrent use.
@@ -90,9 +91,9 @@ func (s *stemmer) stem(word, stemming string) stemmed {
 		return have
 	}
 	algo := algorithmFor(word, stemming)
-	made := stemmed{term: fold(s.apply(algo, word))}
-	if plain := fold(word); plain != word {
-		if p := fold(s.apply(algo, plain)); p != made.term {
+	made := stemmed{term: fold(s.apply(algo, word)), form: strings.Clone(fold(word))}
+	if made.form != word {
+		if p := fold(s.apply(algo, made.form)); p != made.term {
 			made.plain = p
 		}
 	}

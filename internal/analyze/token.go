@@ -14,23 +14,26 @@ import (
 //	U.S.            us                           kelp.io    kelp.io + kelp, io
 //	l'examen        examen                       Allen's    allen
 //	well-known      well, known                  C++        c++
-func token(t string, s sink) {
+//
+// at is the place of its first word. It returns the place behind the last one. A whole stands where its first part does.
+func token(t string, at int, s sink) int {
 	t, suffix := splitSuffix(t)
 	switch {
 	case suffix != "":
-		s.literal(clip(t+suffix), false)
+		s.literal(clip(t+suffix), at, false)
 	case !strings.ContainsAny(t, "_.-',"):
-		simple(clip(t), s)
+		return simple(clip(t), at, s)
 	case isAcronym(t):
-		s.word(strings.ReplaceAll(t, ".", ""), false)
+		s.word(strings.ReplaceAll(t, ".", ""), at, false)
 	case isNumeric(t):
-		s.literal(clip(number(t)), false)
+		s.literal(clip(number(t)), at, false)
 		if !isDigit(t[0]) {
-			s.literal(clip(number(t[1:])), true)
+			s.literal(clip(number(t[1:])), at, true)
 		}
 	default:
-		compound(t, s)
+		return compound(t, at, s)
 	}
+	return at + 1
 }
 
 func splitSuffix(t string) (word, suffix string) {
@@ -39,14 +42,19 @@ func splitSuffix(t string) (word, suffix string) {
 }
 
 // simple hands on a word without connectors: whole, and its parts if it is CamelCase.
-func simple(w string, s sink) {
-	s.word(w, false)
-	forCamelParts(w, func(part string) { s.word(part, true) })
+func simple(w string, at int, s sink) (next int) {
+	s.word(w, at, false)
+	next = at
+	forCamelParts(w, func(part string) {
+		s.word(part, next, true)
+		next++
+	})
+	return max(next, at+1)
 }
 
 // compound hands on a token with connectors part by part. The whole is added where the token looks like an
 // identifier; plain words with hyphens ("long-term") and lists without blanks ("red,green") are just their words.
-func compound(t string, s sink) {
+func compound(t string, at int, s sink) (next int) {
 	t = trimElisions(t)
 	var parts []string
 	counted := false // one of the parts is a word that counts
@@ -57,11 +65,12 @@ func compound(t string, s sink) {
 		}
 	}
 	if whole := identifier(t); whole != "" {
-		s.literal(clip(whole), counted) // of is_a, all parts are stop words: the whole is the word
+		s.literal(clip(whole), at, counted) // of is_a, all parts are stop words: the whole is the word
 	}
 	for _, part := range parts {
-		simple(part, s)
+		at = simple(part, at, s)
 	}
+	return at
 }
 
 // identifier returns the form under which the whole token is found, or "" if it is no identifier. Hyphens and

@@ -18,11 +18,11 @@ import (
 
 var params = bm25.Params{K1: 1.2, B: 0.75}
 
-// doc makes a document of blank-separated terms.
+// doc makes a document of terms with blanks between them.
 func doc(id, terms string) bm25.Doc {
-	d := bm25.Doc{ID: id, Terms: map[string]uint32{}, Stemming: "en", Payload: "p" + id}
-	for _, t := range strings.Fields(terms) {
-		d.Terms[t]++
+	d := bm25.Doc{ID: id, Stemming: "en", Payload: "p" + id}
+	for i, t := range strings.Fields(terms) {
+		d.Tokens = append(d.Tokens, bm25.Token{Term: t, Position: uint32(i), Weight: 1})
 		d.Length++
 	}
 	return d
@@ -37,7 +37,7 @@ func with(t testing.TB, x *bm25.Index, remove []string, docs ...bm25.Doc) *bm25.
 			t.Fatal(err)
 		}
 	}
-	next, err := x.With(remove, seg)
+	next, err := x.With(remove, seg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,19 @@ func with(t testing.TB, x *bm25.Index, remove []string, docs ...bm25.Doc) *bm25.
 
 func search(t testing.TB, x *bm25.Index, query string, k int) []bm25.Match {
 	t.Helper()
-	got, err := x.Search(t.Context(), strings.Fields(query), bm25.Query{K: k, Params: params})
+	got, err := x.Search(t.Context(), bm25.Query{K: k, Clauses: bm25.Words(strings.Fields(query)), Params: params})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
+}
+
+func counts(d bm25.Doc) map[string]int {
+	n := map[string]int{}
+	for _, t := range d.Tokens {
+		n[t.Term] += int(t.Weight)
+	}
+	return n
 }
 
 // reference scores by the formula, one document after the other.
@@ -59,7 +67,7 @@ func reference(docs map[string]bm25.Doc, query string, k int) []bm25.Match {
 	df := map[string]float64{}
 	for _, d := range docs {
 		total += float64(d.Length)
-		for t := range d.Terms {
+		for t := range counts(d) {
 			df[t]++
 		}
 	}
@@ -67,7 +75,7 @@ func reference(docs map[string]bm25.Doc, query string, k int) []bm25.Match {
 	for id, d := range docs {
 		score := 0.0
 		for _, t := range strings.Fields(query) {
-			if tf := float64(d.Terms[t]); tf > 0 {
+			if tf := float64(counts(d)[t]); tf > 0 {
 				idf := math.Log(1 + (n-df[t]+0.5)/(df[t]+0.5))
 				score += idf * tf / (tf + params.K1*(1-params.B+params.B*float64(d.Length)/(total/n)))
 			}
@@ -190,7 +198,7 @@ func TestStemmings(t *testing.T) {
 
 func TestAccept(t *testing.T) {
 	x := with(t, nil, nil, doc("a", "x x x"), doc("b", "x x"), doc("c", "x"), doc("d", "y"))
-	got, err := x.Search(t.Context(), []string{"x"}, bm25.Query{K: 1, Params: params, Accept: func(p string) bool { return p != "pa" }})
+	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Accept: func(p string) bool { return p != "pa" }})
 	if err != nil || len(got) != 1 || got[0].ID == "a" {
 		t.Errorf("got %v, %v, want the best that is not a", got, err)
 	}
@@ -200,7 +208,7 @@ func TestCancelled(t *testing.T) {
 	x := with(t, nil, nil, doc("a", "x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Search(ctx, []string{"x"}, bm25.Query{K: 1, Params: params}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Search(ctx, bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -243,14 +251,27 @@ func TestOpenPartRefusesWrongMarks(t *testing.T) {
 
 // FuzzOpen feeds bytes that no writer made: an error, or a segment that can be searched and merged without a panic.
 func FuzzOpen(f *testing.F) {
-	f.Add([]byte{})
-	seg, err := bm25.Build([]bm25.Doc{doc("a", "x y y"), doc("b", "x z")})
-	if err != nil {
-		f.Fatal(err)
+	f.Add([]byte{}, []byte{})
+	docs := []bm25.Doc{doc("a", "x y y"), doc("b", "x z")}
+	docs[0].Tokens[1].Form = "yes"
+	long := slices.Clone(docs)
+	for i := range 300 {
+		long = append(long, doc(fmt.Sprint("l", i), strings.Repeat("x ", 1+i%3)))
 	}
-	f.Add([]byte(seg.Data()))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		seg, err := bm25.Open(string(b))
+	for _, d := range [][]bm25.Doc{docs, long} {
+		seg, err := bm25.Build(d)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(seg.Data()), []byte(seg.Detail().Data()))
+	}
+	f.Fuzz(func(t *testing.T, data, detail []byte) {
+		seg, err := bm25.Open(string(data))
+		if err == nil {
+			var d *bm25.Detail
+			d, err = seg.OpenDetail(string(detail))
+			seg.SetDetail(d)
+		}
 		if err != nil {
 			if !errors.Is(err, bm25.ErrDamaged) {
 				t.Errorf("%v is not ErrDamaged", err)
@@ -258,15 +279,21 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		var x *bm25.Index
-		if x, err = x.With(nil, seg); err != nil {
+		if x, err = x.With(nil, seg, nil); err != nil {
 			t.Fatal(err)
 		}
-		search(t, x, "x y z", 5)
+		use := func() {
+			search(t, x, "x y z", 5)
+			phraseIDs(t, x, bm25.Phrase{{"x", "z"}, {"y"}})
+			x.Prefixed("y")
+			x.Similar("yes", 2, 5)
+			x.IDs()
+		}
+		use()
 		for i := range 20 { // forces merges
 			x = with(t, x, nil, doc(fmt.Sprint("new", i), "x"))
 		}
-		search(t, x, "x y z", 5)
-		x.IDs()
+		use()
 	})
 }
 
@@ -276,9 +303,9 @@ func corpus(n int) []bm25.Doc {
 	zipf := rand.NewZipf(rnd, 1.1, 20, 200_000)
 	docs := make([]bm25.Doc, n)
 	for i := range docs {
-		d := bm25.Doc{ID: fmt.Sprintf("%024x", i), Terms: map[string]uint32{}, Length: 100, Stemming: "en", Payload: strings.Repeat("m", 120)}
-		for range d.Length {
-			d.Terms[fmt.Sprintf("term%d", zipf.Uint64())]++
+		d := bm25.Doc{ID: fmt.Sprintf("%024x", i), Length: 100, Stemming: "en", Payload: strings.Repeat("m", 120)}
+		for at := range d.Length {
+			d.Tokens = append(d.Tokens, bm25.Token{Term: fmt.Sprintf("term%d", zipf.Uint64()), Position: at, Weight: 1})
 		}
 		docs[i] = d
 	}
@@ -302,23 +329,37 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// segmentV1 is the segment of TestLayout as the first version wrote it. A change of the layout needs a new version
-// byte in the store that keeps segments, and a reader of this one.
-const segmentV1 = "0200000003000000" + // 2 documents, 3 terms
+// segmentV2 and detailV2 are those of TestLayout as their first version wrote them. A change of the layout needs a new
+// version byte in the store that keeps segments.
+const segmentV2 = "0200000003000000" + // 2 documents, 3 terms
 	"24000000" + "2c000000" + "34000000" + // documents at 36 and 44, end at 52
-	"34000000" + "38000000" + "3c000000" + "3f000000" + // terms at 52, 56, 60, end at 63
+	"34000000" + "39000000" + "3e000000" + "42000000" + // terms at 52, 57, 62, end at 66
 	"0161" + "03" + "02656e" + "7061" + // a, length 3, en, pa
 	"0162" + "02" + "02656e" + "7062" + // b, length 2, en, pb
-	"0178" + "01" + "01" + // x: a once, b once
-	"0179" + "00" + "02" + // y: a twice
-	"017a" + "03" // z: b once
+	"0178" + "02" + "01" + "01" + // x in 2: a once, b once
+	"0179" + "01" + "00" + "02" + // y in 1: a twice
+	"017a" + "01" + "03" + // z in 1: b once
+	"0000000000000000" // padding
+
+const detailV2 = "0300000001000000" + // 3 terms, 1 form
+	"20000000" + "22000000" + "24000000" + "25000000" + // terms at 32, 34, 36, end at 37
+	"25000000" + "2a000000" + // form at 37, end at 42
+	"00" + "00" + // x: at 0 in a, at 0 in b
+	"0302" + // y: at 1 and at 2 in a
+	"02" + // z: at 1 in b
+	"03796573" + "01" // yes: term 1
 
 func TestLayout(t *testing.T) {
-	seg, err := bm25.Build([]bm25.Doc{doc("a", "x y y"), doc("b", "x z")})
+	docs := []bm25.Doc{doc("a", "x y y"), doc("b", "x z")}
+	docs[0].Tokens[1].Form = "yes"
+	seg, err := bm25.Build(docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprintf("%x", seg.Data()); got != segmentV1 {
-		t.Errorf("got %s, want %s", got, segmentV1)
+	if got := fmt.Sprintf("%x", seg.Data()); got != segmentV2 {
+		t.Errorf("segment: got %s, want %s", got, segmentV2)
+	}
+	if got := fmt.Sprintf("%x", seg.Detail().Data()); got != detailV2 {
+		t.Errorf("detail: got %s, want %s", got, detailV2)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 )
 
 // Index is a set of documents. It is immutable, safe for concurrent use, and nil is the empty one.
@@ -12,7 +13,9 @@ type Index struct {
 	parts     []*Part
 	live      int
 	length    uint64   // of all live documents
+	longest   uint32   // the greatest length there is
 	stemmings []string // of the live documents, the most frequent first
+	norms     atomic.Pointer[norms]
 }
 
 // Part is a segment of an index with the marks of the documents that have left it.
@@ -52,6 +55,20 @@ func (p *Part) Dead() []uint32 {
 
 func (p *Part) isDead(doc int) bool {
 	return p.dead != nil && p.dead[doc/64]&(1<<(doc%64)) != 0
+}
+
+// liveCount returns how many documents of a list are left.
+func (p *Part) liveCount(list postings, b *block) int {
+	if p.live == p.seg.docs {
+		return list.count
+	}
+	n := 0
+	list.each(b, func(in posting) {
+		if !p.isDead(int(in.doc)) {
+			n++
+		}
+	})
+	return n
 }
 
 func (p *Part) kill(doc int) {
@@ -94,6 +111,7 @@ func NewIndex(parts []*Part) *Index {
 	for _, p := range parts {
 		x.live += p.live
 		x.length += p.length
+		x.longest = max(x.longest, p.seg.longest)
 		for stem, n := range p.stems {
 			if n > 0 {
 				counts[p.seg.names[stem]] += n
@@ -115,9 +133,9 @@ func (x *Index) Parts() []*Part {
 }
 
 // With returns an index without the documents of these IDs, absent ones included, and with those of the segment, which
-// may be nil. A document of the segment replaces one of the same ID. If nothing changes, x itself is returned. The
-// error is that of [Build].
-func (x *Index) With(remove []string, add *Segment) (*Index, error) {
+// may be nil. A document of the segment replaces one of the same ID. If nothing changes, x itself is returned. load is
+// asked for details that a merge needs; it may be nil if all are in memory. The error is that of [Build] or of load.
+func (x *Index) With(remove []string, add *Segment, load LoadDetail) (*Index, error) {
 	parts := x.Parts()
 	changed := add != nil && add.docs > 0
 	if changed {
@@ -148,7 +166,7 @@ func (x *Index) With(remove []string, add *Segment) (*Index, error) {
 	if add != nil && add.docs > 0 {
 		parts = append(parts, newPart(add))
 	}
-	parts, err := compact(parts)
+	parts, err := compact(parts, load)
 	if err != nil {
 		return nil, err
 	}

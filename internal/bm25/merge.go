@@ -20,19 +20,21 @@ const (
 // sizeClass grows by one with every factor of eight in the number of live documents.
 func (p *Part) sizeClass() int { return bits.Len(uint(p.live)) / classBits }
 
+// LoadDetail reads the detail of a part whose segment has none in memory.
+type LoadDetail func(*Part) (*Detail, error)
+
 // compact merges parts until no size class has too many and no part is mostly marked documents.
-func compact(parts []*Part) ([]*Part, error) {
+func compact(parts []*Part, load LoadDetail) ([]*Part, error) {
 	for {
 		chosen := choose(parts)
 		if chosen == nil {
 			return parts, nil
 		}
-		merged, err := merge(chosen)
+		merged, err := merge(chosen, load)
 		if err != nil {
 			return nil, err
 		}
-		kept := slices.DeleteFunc(slices.Clone(parts), func(p *Part) bool { return slices.Contains(chosen, p) })
-		parts = append(kept, merged)
+		parts = append(slices.DeleteFunc(slices.Clone(parts), func(p *Part) bool { return slices.Contains(chosen, p) }), merged)
 	}
 }
 
@@ -56,30 +58,40 @@ func choose(parts []*Part) []*Part {
 }
 
 // merge makes one part of the live documents of several.
-func merge(parts []*Part) (*Part, error) {
+func merge(parts []*Part, load LoadDetail) (*Part, error) {
 	docs, terms := 0, 0
 	for _, p := range parts {
 		docs += p.live
 		terms = max(terms, p.seg.terms)
 	}
 	w := newWriter(docs, terms)
-	cursors := make(cursorHeap, 0, len(parts))
-	base := uint64(0)
+	lists := make(mergeHeap, 0, len(parts))
+	base := uint32(0)
 	for i, p := range parts {
-		c := &cursor{part: p, order: i, renumber: make([]uint64, p.seg.docs)}
+		l := &mergeList{part: p, detail: p.seg.Detail(), order: i, renumber: make([]uint32, p.seg.docs), renamed: make([]int32, p.seg.terms)}
+		if l.detail == nil {
+			var err error
+			if l.detail, err = load(p); err != nil {
+				return nil, err
+			}
+		}
 		for d := range p.seg.docs {
 			if !p.isDead(d) {
-				c.renumber[d] = base
+				l.renumber[d] = base
 				base++
 				w.doc(p.seg.doc(d))
 			}
 		}
-		if c.advance() {
-			cursors = append(cursors, c)
+		if l.advance() {
+			lists = append(lists, l)
 		}
 	}
 	w.endDocs()
-	mergeTerms(w, cursors)
+	all := slices.Clone(lists)
+	mergeTerms(w, lists)
+	for _, l := range all {
+		l.forms(w)
+	}
 	seg, err := w.finish()
 	if err != nil {
 		return nil, err
@@ -87,65 +99,95 @@ func merge(parts []*Part) (*Part, error) {
 	return newPart(seg), nil
 }
 
-// mergeTerms writes the terms of all cursors in order, each once.
-func mergeTerms(w *writer, cursors cursorHeap) {
-	heap.Init(&cursors)
-	for len(cursors) > 0 {
-		term, written := cursors[0].term, false
+// mergeTerms writes the terms of all lists in order, each once.
+func mergeTerms(w *writer, lists mergeHeap) {
+	heap.Init(&lists)
+	var merged []posting
+	var b block
+	for len(lists) > 0 {
+		term, number := lists[0].term, int32(len(w.terms))
+		merged = merged[:0]
 		w.startTerm(term)
-		for len(cursors) > 0 && cursors[0].term == term {
-			c := cursors[0]
-			for doc, count, ok := c.list.read(); ok; doc, count, ok = c.list.read() {
-				if doc < uint64(c.part.seg.docs) && !c.part.isDead(int(doc)) {
-					w.posting(c.renumber[doc], count)
-					written = true
-				}
+		for len(lists) > 0 && lists[0].term == term {
+			l := lists[0]
+			before := len(merged)
+			merged = l.live(merged, &w.detail, &b)
+			if l.renamed[l.at] = number; len(merged) == before {
+				l.renamed[l.at] = dropped
 			}
-			if c.advance() {
-				heap.Fix(&cursors, 0)
+			if l.at++; l.advance() {
+				heap.Fix(&lists, 0)
 			} else {
-				heap.Pop(&cursors)
+				heap.Pop(&lists)
 			}
 		}
-		if !written {
-			w.dropTerm()
-		}
+		w.postings(merged)
 	}
 }
 
-// cursor walks the terms of one part.
-type cursor struct {
+// dropped is the number of a term that no live document has.
+const dropped = -1
+
+// mergeList walks the terms of one part.
+type mergeList struct {
 	part     *Part
+	detail   *Detail
 	order    int      // place among the merged parts: documents are numbered in it
-	renumber []uint64 // new number of each live document
-	at       int      // number of the next term
+	renumber []uint32 // new number of each live document
+	renamed  []int32  // new number of each term
+	at       int      // number of the term at hand
 	term     string
-	list     postings
 }
 
-func (c *cursor) advance() bool {
-	if c.at == c.part.seg.terms {
+// advance reads the term at hand.
+func (l *mergeList) advance() bool {
+	if l.at == l.part.seg.terms {
 		return false
 	}
-	c.term, c.list = c.part.seg.term(c.at)
-	c.at++
+	l.term = l.part.seg.term(l.at)
 	return true
 }
 
-// cursorHeap has the cursor with the lowest term on top; of equals, the one whose documents come first.
-type cursorHeap []*cursor
+// live appends the postings of live documents, and their places to the detail.
+func (l *mergeList) live(merged []posting, w *detailWriter, b *block) []posting {
+	list := l.part.seg.postings(l.at)
+	places := l.detail.positions(l.at)
+	list.each(b, func(p posting) {
+		at := places.next()
+		if !l.part.isDead(int(p.doc)) {
+			merged = append(merged, posting{l.renumber[p.doc], p.tf})
+			w.buf = append(w.buf, at...)
+		}
+	})
+	return merged
+}
 
-func (h *cursorHeap) Len() int { return len(*h) }
-func (h *cursorHeap) Less(i, j int) bool {
+// forms hands on the forms of terms that are left.
+func (l *mergeList) forms(w *writer) {
+	for i := range l.detail.forms {
+		form, terms := l.detail.form(i)
+		l.detail.eachTerm(terms, func(term int) {
+			if n := l.renamed[term]; n != dropped {
+				w.detail.forms = append(w.detail.forms, formTerm{form, uint32(n)})
+			}
+		})
+	}
+}
+
+// mergeHeap has the list with the lowest term on top; of equals, the one whose documents come first.
+type mergeHeap []*mergeList
+
+func (h *mergeHeap) Len() int { return len(*h) }
+func (h *mergeHeap) Less(i, j int) bool {
 	a, b := (*h)[i], (*h)[j]
 	if a.term != b.term {
 		return a.term < b.term
 	}
 	return a.order < b.order
 }
-func (h *cursorHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
-func (h *cursorHeap) Push(x any)    { *h = append(*h, x.(*cursor)) }
-func (h *cursorHeap) Pop() any {
+func (h *mergeHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
+func (h *mergeHeap) Push(x any)    { *h = append(*h, x.(*mergeList)) }
+func (h *mergeHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last

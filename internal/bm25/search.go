@@ -1,23 +1,42 @@
 package bm25
 
 import (
+	"cmp"
 	"context"
-	"math"
-	"sort"
+	"slices"
 	"sync"
 )
 
-// Params are the two free parameters of BM25.
-type Params struct {
-	K1 float64 // how fast further occurrences of a term stop counting; >= 0
-	B  float64 // how much the length of a document counts; 0 to 1
+// Query is what a search looks for.
+type Query struct {
+	K       int                       // at most K matches
+	Clauses []Clause                  // what documents are ranked by
+	Phrases []Phrase                  // what each match must have
+	Accept  func(payload string) bool // whether a document may match; nil: all may
+	Params  Params
 }
 
-// Query is what a search needs beside the terms.
-type Query struct {
-	K      int                       // at most K matches
-	Accept func(payload string) bool // whether a document may match; nil: all may
-	Params Params
+// Clause is a term, or several that count as one: their occurrences are added up before the score saturates, and the
+// documents that have any of them are counted for its rarity.
+type Clause struct {
+	Terms  []string
+	Weight float64 // how often the clause counts, above 0
+}
+
+// Words makes a clause of each term, in the order of first use. A term that is there twice counts twice.
+func Words(terms []string) []Clause {
+	place := make(map[string]int, len(terms))
+	var clauses []Clause
+	for _, t := range terms {
+		i, seen := place[t]
+		if !seen {
+			i = len(clauses)
+			place[t] = i
+			clauses = append(clauses, Clause{Terms: []string{t}})
+		}
+		clauses[i].Weight++
+	}
+	return clauses
 }
 
 // Match is a document with its score.
@@ -26,136 +45,170 @@ type Match struct {
 	Score float64
 }
 
-// Search returns the K best of the accepted documents that have one of the terms, best first, ties by ID. A term that
-// is there twice counts twice. The score is the sum over the terms of
+// Search returns the K best of the accepted documents that have a term of one of the clauses and all of the phrases,
+// best first, ties by ID. The score is the sum over the clauses of
 //
-//	ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * (1 - B + B * length / average length))
+//	weight * ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * (1 - B + B * length / average length))
 //
-// with N and df of the documents that live in the index. The error is the context's.
-func (x *Index) Search(ctx context.Context, terms []string, q Query) ([]Match, error) {
+// with N and df of the documents that live in the index. Phrases need the details of all segments. The error is the
+// context's.
+func (x *Index) Search(ctx context.Context, q Query) ([]Match, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if x.Len() == 0 || q.K <= 0 || len(terms) == 0 {
+	if x.Len() == 0 || q.K <= 0 || len(q.Clauses) == 0 {
 		return nil, nil
 	}
-	s := scratches.Get().(*scratch)
-	defer s.release()
-	s.prepare(x)
-	for _, t := range countTerms(terms) {
+	s := searches.Get().(*search)
+	defer searches.Put(s)
+	s.index, s.query, s.norms, s.top = x, q, x.normsFor(q.Params), topK{k: q.K}
+	s.find()
+	s.weigh()
+	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s.gather(x, t.term)
-		s.score(x, t.count, q.Params)
+		s.searchPart(i)
 	}
-	return s.best(x, q), nil
+	return s.top.sorted(s.scale), nil
 }
 
-// queryTerm is a term and how often it was asked for.
-type queryTerm struct {
-	term  string
-	count float64
+// search is the memory of a search.
+type search struct {
+	index *Index
+	query Query
+	norms *norms
+	top   topK
+	scale float64 // unit, or less if the sums would not fit
+
+	parts   []*Part    // largest first: their best keep most of the others out
+	lists   []postings // of each clause in each part: len(parts) × len(clauses)
+	weights []float64  // of the clauses, in units; 0: no document has it
+	cursors []*cursor  // one for each clause at most
+	active  []*cursor  // those with documents in the window at hand, by rising bound
+	sums    []int64    // of the bounds of the active ones, up to each
+	window  window
+	block   block
 }
 
-// countTerms keeps the order of first use: the order in which floating-point numbers are summed decides their last
-// digit, and equal indexes shall give equal scores.
-func countTerms(terms []string) []queryTerm {
-	place := make(map[string]int, len(terms))
-	var counted []queryTerm
-	for _, t := range terms {
-		i, seen := place[t]
-		if !seen {
-			i = len(counted)
-			place[t] = i
-			counted = append(counted, queryTerm{term: t})
-		}
-		counted[i].count++
-	}
-	return counted
-}
+var searches = sync.Pool{New: func() any { return new(search) }}
 
-// occurrence is a live document that has the term at hand.
-type occurrence struct {
-	slot   uint32 // number of the document in the index: those of the parts before it, and its own in its part
-	count  uint32
-	length uint32
-}
-
-// scratch is the memory of a search. Slots of scores are zero between searches.
-type scratch struct {
-	bases       []int // first slot of each part
-	scores      []float64
-	touched     []uint32 // slots with a score
-	occurrences []occurrence
-}
-
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
-
-func (s *scratch) prepare(x *Index) {
-	slots := 0
-	s.bases = s.bases[:0]
-	for _, p := range x.parts {
-		s.bases = append(s.bases, slots)
-		slots += p.seg.docs
-	}
-	if cap(s.scores) < slots {
-		s.scores = make([]float64, slots)
-	}
-	s.scores = s.scores[:cap(s.scores)]
-}
-
-func (s *scratch) release() {
-	for _, slot := range s.touched {
-		s.scores[slot] = 0
-	}
-	s.touched = s.touched[:0]
-	scratches.Put(s)
-}
-
-// gather collects the live documents that have the term. Their number is the document frequency.
-func (s *scratch) gather(x *Index, term string) {
-	s.occurrences = s.occurrences[:0]
-	for i, p := range x.parts {
-		list := p.seg.find(term)
-		base := uint32(s.bases[i])
-		for doc, count, ok := list.read(); ok; doc, count, ok = list.read() {
-			if doc < uint64(p.seg.docs) && !p.isDead(int(doc)) {
-				s.occurrences = append(s.occurrences, occurrence{base + uint32(doc), count, p.seg.lengths[doc]})
-			}
+// find looks the clauses up in every part.
+func (s *search) find() {
+	s.parts = append(s.parts[:0], s.index.parts...)
+	slices.SortStableFunc(s.parts, func(a, b *Part) int { return cmp.Compare(b.live, a.live) })
+	s.lists = s.lists[:0]
+	for _, p := range s.parts {
+		for _, c := range s.query.Clauses {
+			s.lists = append(s.lists, p.seg.union(c.Terms, &s.block))
 		}
 	}
 }
 
-// score adds the term's share to the documents it was gathered from.
-func (s *scratch) score(x *Index, times float64, p Params) {
-	n, df := float64(x.live), float64(len(s.occurrences))
-	idf := times * math.Log(1+(n-df+0.5)/(df+0.5))
-	flat, slope := p.K1*(1-p.B), p.K1*p.B*n/float64(max(x.length, 1))
-	for _, o := range s.occurrences {
-		if s.scores[o.slot] == 0 { // every share is above 0
-			s.touched = append(s.touched, o.slot)
+// weigh computes the weights of the clauses, from the statistics of the documents that live.
+func (s *search) weigh() {
+	s.weights = s.weights[:0]
+	total := 0.0
+	for c, clause := range s.query.Clauses {
+		df := 0
+		for i, p := range s.parts {
+			df += p.liveCount(s.lists[i*len(s.query.Clauses)+c], &s.block)
 		}
-		tf := float64(o.count)
-		s.scores[o.slot] += idf * (tf / (tf + flat + slope*float64(o.length)))
+		weight := 0.0
+		if df > 0 {
+			weight = clause.Weight * idf(s.index.live, df)
+		}
+		s.weights = append(s.weights, weight)
+		total += weight
+	}
+	s.scale = unit
+	for total*s.scale > maxSum {
+		s.scale /= 2
+	}
+	for c := range s.weights {
+		s.weights[c] *= s.scale
 	}
 }
 
-// best keeps the best of the touched documents. A document is put before Accept, which is slow, only if its score
-// would bring it in.
-func (s *scratch) best(x *Index, q Query) []Match {
-	top := topK{k: q.K}
-	for _, slot := range s.touched {
-		score := s.scores[slot]
-		if !top.mayEnter(score) {
+// searchPart ranks the documents of one part.
+func (s *search) searchPart(i int) {
+	p, n := s.parts[i], 0
+	for c, list := range s.lists[i*len(s.weights) : (i+1)*len(s.weights)] {
+		if s.weights[c] == 0 || list.blocks == 0 {
 			continue
 		}
-		part := sort.SearchInts(s.bases, int(slot)+1) - 1
-		e := x.parts[part].seg.doc(int(slot) - s.bases[part])
-		m := Match{ID: e.id, Score: score}
-		if top.enters(m) && (q.Accept == nil || q.Accept(e.payload)) {
-			top.add(m)
+		if n == len(s.cursors) {
+			s.cursors = append(s.cursors, new(cursor))
+		}
+		s.cursors[n].reset(list, s.weights[c])
+		n++
+	}
+	cursors := s.cursors[:n]
+	if len(s.query.Phrases) > 0 {
+		s.scoreEach(p, cursors, p.seg.withPhrases(s.query.Phrases))
+		return
+	}
+	for begin := 0; begin < p.seg.docs; begin += windowSize {
+		s.scoreWindow(p, cursors, uint32(begin), uint32(min(begin+windowSize, p.seg.docs)))
+	}
+}
+
+// scoreEach ranks the documents given, which rise.
+func (s *search) scoreEach(p *Part, cursors []*cursor, docs []uint32) {
+	for _, doc := range docs {
+		norm, sum, found := s.norms.of(p.seg.lengths[doc]), int64(0), false
+		for _, c := range cursors {
+			if at, ok := c.seek(doc); ok && at == doc {
+				sum += c.shareOf(norm)
+				found = true
+			}
+		}
+		if found {
+			s.offer(p, doc, sum)
 		}
 	}
-	return top.sorted()
+}
+
+// offer puts a document among the best if it belongs there. It is put before Accept, which is slow, only if its score
+// would bring it in.
+func (s *search) offer(p *Part, doc uint32, sum int64) {
+	if sum < s.top.least() || p.isDead(int(doc)) {
+		return
+	}
+	e := p.seg.doc(int(doc))
+	m := scored{e.id, sum}
+	if s.top.enters(m) && (s.query.Accept == nil || s.query.Accept(e.payload)) {
+		s.top.add(m)
+	}
+}
+
+// union returns the postings of the terms together.
+func (s *Segment) union(terms []string, b *block) postings {
+	if len(terms) == 1 {
+		if i, ok := s.find(terms[0]); ok {
+			return s.postings(i)
+		}
+		return postings{}
+	}
+	tfs := make([]uint32, s.docs)
+	found := 0
+	for _, t := range terms {
+		if i, ok := s.find(t); ok {
+			list := s.postings(i)
+			list.each(b, func(p posting) {
+				if tfs[p.doc] == 0 {
+					found++
+				}
+				tfs[p.doc] += p.tf
+			})
+		}
+	}
+	joined := make([]posting, 0, found)
+	for doc, tf := range tfs {
+		if tf > 0 {
+			joined = append(joined, posting{uint32(doc), tf})
+		}
+	}
+	data := append(appendPostings(nil, joined, s.lengths), make([]byte, padding)...)
+	return openPostings(string(data), s.docs)
 }

@@ -3,9 +3,9 @@
 // analysis: terms come in, matches come out.
 //
 //	var x *bm25.Index // nil is the empty index
-//	seg, err := bm25.Build([]bm25.Doc{{ID: "a", Terms: map[string]uint32{"run": 2}, Length: 2}})
-//	x, err = x.With(nil, seg)
-//	matches, err := x.Search(ctx, []string{"run"}, bm25.Query{K: 10, Params: bm25.Params{K1: 1.2, B: 0.75}})
+//	seg, err := bm25.Build([]bm25.Doc{{ID: "a", Tokens: []bm25.Token{{Term: "run", Weight: 1}}, Length: 1}})
+//	x, err = x.With(nil, seg, nil)
+//	matches, err := x.Search(ctx, bm25.Query{K: 10, Clauses: bm25.Words([]string{"run"}), Params: bm25.Params{K1: 1.2, B: 0.75}})
 //
 // An Index is a list of segments. A segment is immutable: one string that is kept as it was written, and searched in
 // place. Documents leave by a mark beside the segment; segments are merged as their number grows, which drops what
@@ -16,7 +16,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
+	"sort"
+	"sync/atomic"
 )
 
 // ErrDamaged says that bytes are no segment.
@@ -24,11 +25,19 @@ var ErrDamaged = errors.New("segment is damaged")
 
 // Doc is a document to be indexed.
 type Doc struct {
-	ID       string            // unique within one Build
-	Terms    map[string]uint32 // how often each term occurs; counts are 1 or more
-	Length   uint32            // in terms, as the scores shall see it
-	Stemming string            // how its words were stemmed; see Index.Stemmings
-	Payload  string            // what Query.Accept is given
+	ID       string  // unique within one Build
+	Tokens   []Token // in any order
+	Length   uint32  // in terms, as the scores shall see it
+	Stemming string  // how its words were stemmed; see Index.Stemmings
+	Payload  string  // what Query.Accept is given
+}
+
+// Token is one occurrence of a term.
+type Token struct {
+	Term     string
+	Form     string // the word as it was written, by which Prefix and Fuzzy find the term; "" if that is the term itself
+	Position uint32 // place among the words of the document, for phrases
+	Weight   uint32 // how often it counts; 1 or more
 }
 
 // Segment is an immutable set of documents with their inverted index. It is safe for concurrent use.
@@ -37,18 +46,22 @@ type Doc struct {
 //
 //	header   documents uint32, terms uint32
 //	offsets  uint32 × (documents+1): where each document's entry begins; the last is where the first term's begins
-//	offsets  uint32 × (terms+1): where each term's entry begins; the last is the segment's length
+//	offsets  uint32 × (terms+1): where each term's entry begins; the last is where the padding begins
 //	document v length of ID, ID, v length in terms, v length of stemming, stemming, payload
-//	term     v length of term, term, postings; by term
-//	posting  v (distance to the posting before it << 1 | 1 if the count is 1), else v count; by document number
+//	term     v length of term, term, postings (see appendPostings); by term
+//	padding  8 bytes of 0
+//
+// What only phrases, prefixes and fuzzy words need stands apart, in its [Detail].
 type Segment struct {
 	data    string
 	docs    int
 	terms   int
 	ids     map[string]uint32 // ID to document number
 	lengths []uint32          // by document number
+	longest uint32            // the greatest of lengths
 	stems   []uint8           // by document number: index into stemmings
 	names   []string          // of stemmings
+	detail  atomic.Pointer[Detail]
 }
 
 const (
@@ -58,7 +71,7 @@ const (
 	maxStems   = 1 << 8    // stems are uint8
 )
 
-// Open reads a segment that [Segment.Data] gave. It keeps data.
+// Open reads a segment that [Segment.Data] gave, without its detail. It keeps data.
 func Open(data string) (*Segment, error) {
 	if len(data) < headerSize {
 		return nil, fmt.Errorf("%d bytes: %w", len(data), ErrDamaged)
@@ -92,7 +105,7 @@ func (s *Segment) checkOffsets() error {
 		}
 		last = off
 	}
-	if int(last) != len(s.data) {
+	if int(last) != len(s.data)-padding {
 		return fmt.Errorf("%d bytes of %d: %w", len(s.data), last, ErrDamaged)
 	}
 	return nil
@@ -105,6 +118,7 @@ func (s *Segment) openDoc(i int) error {
 	}
 	s.ids[d.id] = uint32(i)
 	s.lengths[i] = d.length
+	s.longest = max(s.longest, d.length)
 	stem := len(s.names)
 	for j, name := range s.names {
 		if name == d.stemming {
@@ -146,29 +160,34 @@ func (s *Segment) doc(i int) entry {
 	return e
 }
 
-// term returns the i-th term and its postings.
-func (s *Segment) term(i int) (string, postings) {
+// Detail returns what phrases, prefixes and fuzzy words need; nil if it is not there.
+func (s *Segment) Detail() *Detail { return s.detail.Load() }
+
+// SetDetail gives the segment its detail, or takes it away: nil.
+func (s *Segment) SetDetail(d *Detail) { s.detail.Store(d) }
+
+// term returns the i-th term.
+func (s *Segment) term(i int) string {
 	r := reader{s: s.slice(s.termTable(), i)}
-	t := r.text()
-	return t, postings{r: r}
+	return r.text()
 }
 
-// find returns the postings of a term; none if the segment has not got it.
-func (s *Segment) find(term string) postings {
-	lo, hi := 0, s.terms
-	for lo < hi {
-		mid := int(uint(lo+hi) / 2)
-		t, p := s.term(mid)
-		switch c := strings.Compare(t, term); {
-		case c == 0:
-			return p
-		case c < 0:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	return postings{}
+// postings returns the list of the i-th term.
+func (s *Segment) postings(i int) postings {
+	r := reader{s: s.data[u32(s.data, s.termTable()+i*offsetSize):]}
+	r.text()
+	return openPostings(r.s, s.docs)
+}
+
+// lowest returns the number of the first term that is not below the one given.
+func (s *Segment) lowest(term string) int {
+	return sort.Search(s.terms, func(i int) bool { return s.term(i) >= term })
+}
+
+// find returns the number of a term; ok is false if the segment has not got it.
+func (s *Segment) find(term string) (i int, ok bool) {
+	i = s.lowest(term)
+	return i, i < s.terms && s.term(i) == term
 }
 
 func (s *Segment) termTable() int { return headerSize + (s.docs+1)*offsetSize }
@@ -177,36 +196,6 @@ func (s *Segment) termTable() int { return headerSize + (s.docs+1)*offsetSize }
 func (s *Segment) slice(table, i int) string {
 	at := table + i*offsetSize
 	return s.data[u32(s.data, at):u32(s.data, at+offsetSize)]
-}
-
-// postings walks the documents that have a term.
-type postings struct {
-	r    reader
-	next uint64 // lowest number the next document can have
-}
-
-// read returns the next document and how often it has the term; ok is false after the last.
-func (p *postings) read() (doc uint64, count uint32, ok bool) {
-	if p.r.s == "" {
-		return 0, 0, false
-	}
-	head := p.r.number()
-	doc = p.next + head>>1
-	p.next = doc + 1
-	count = 1
-	if head&1 == 0 {
-		count = uint32(p.r.number())
-	}
-	return doc, count, !p.r.bad
-}
-
-// appendPosting appends the document that follows the one before which next documents lie.
-func appendPosting(b []byte, next, doc uint64, count uint32) []byte {
-	head := (doc - next) << 1
-	if count == 1 {
-		return binary.AppendUvarint(b, head|1)
-	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, head), uint64(count))
 }
 
 // reader takes varints and texts off a string. After an error it is empty and bad.

@@ -1,0 +1,63 @@
+package bm25
+
+import "math"
+
+// Params are the two free parameters of BM25.
+type Params struct {
+	K1 float64 // how fast further occurrences of a term stop counting; >= 0
+	B  float64 // how much the length of a document counts; 0 to 1
+}
+
+// Scores are summed as integers of this unit, so that a sum does not depend on its order: pruning, segments and merges
+// leave no trace in the last digit, and ties are ties.
+const unit = 1 << 40
+
+// maxSum bounds what the terms of a query can sum up to.
+const maxSum = 1 << 62
+
+// norms holds 1 / (K1 * (1 - B + B * length / average length)) by length, as far as lengths are common.
+type norms struct {
+	params      Params
+	flat, slope float64
+	inverse     []float64
+}
+
+// maxNorms is the number of lengths in the table; longer documents are computed each time.
+const maxNorms = 1 << 12
+
+// normsFor returns the norms under the parameters, which are mostly the same for all searches of an index.
+func (x *Index) normsFor(p Params) *norms {
+	if n := x.norms.Load(); n != nil && n.params == p {
+		return n
+	}
+	n := &norms{params: p, flat: p.K1 * (1 - p.B), slope: p.K1 * p.B * float64(x.live) / float64(max(x.length, 1))}
+	n.inverse = make([]float64, min(x.longest+1, maxNorms))
+	for length := range n.inverse {
+		n.inverse[length] = n.compute(uint32(length))
+	}
+	x.norms.Store(n)
+	return n
+}
+
+func (n *norms) compute(length uint32) float64 { return 1 / (n.flat + n.slope*float64(length)) }
+
+// of returns the norm of a document's length.
+func (n *norms) of(length uint32) float64 {
+	if int(length) < len(n.inverse) {
+		return n.inverse[length]
+	}
+	return n.compute(length)
+}
+
+// share is what a term of this weight adds to a document's score:
+//
+//	weight * tf / (tf + K1 * (1 - B + B * length / average length))
+//
+// in a form (Lucene's) in which rounding keeps the order: a greater tf or norm never gives less, so that the shares of
+// a block's impacts bound those of its documents.
+func share(weight float64, tf uint32, norm float64) int64 {
+	return int64(weight - weight/(1+float64(tf)*norm))
+}
+
+// idf is the weight of a term that df of n documents have.
+func idf(n, df int) float64 { return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5)) }
