@@ -10,41 +10,59 @@
 package hnsw
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"slices"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-d8745b77/rag/internal/slab"
 )
 
-// ErrClosed is returned by a graph that is closed.
+// ErrClosed is returned by a graph that is closed, or whose slab is.
 var ErrClosed = errors.New("graph is closed")
 
 // ErrCorrupt is the kind of the errors of [Read] for content that is not a whole graph.
 var ErrCorrupt = errors.New("graph is corrupt")
 
+// Defaults, and the ranges of what can be set; measured in bench/vectors.md.
+const (
+	DefaultM              = 16
+	DefaultEfConstruction = 200
+	DefaultEf             = 64
+
+	minM, maxM         = 4, 64
+	maxEf              = 1 << 14
+	maxWorkers         = 256
+	maxLevel           = 15
+	defaultSeed uint64 = 0x9e3779b97f4a7c15 // any but 0
+)
+
 // Config says how a graph is built.
 type Config struct {
 	M              int    // links of a node on each layer but the lowest, which has twice as many; 4 to 64, 0 means 16
-	EfConstruction int    // candidates that a new node's links are chosen from; M to 4096, 0 means 200
-	Seed           uint64 // of the nodes' layers
+	EfConstruction int    // candidates that a new node's links are chosen from; M to 16384, 0 means 200
+	Seed           uint64 // of the nodes' layers; 0 means a fixed one
 	Workers        int    // goroutines of Add and Consolidate, which have no influence on the result; 0 means one for each processor
 }
 
-// Request is one search.
-type Request struct {
-	K     int                    // results, at least 1
-	Ef    int                    // width of the search: more is slower and finds more; at least K, 0 means 64
-	Allow func(slot uint32) bool // which slots may be results; nil means all
-}
-
-// Hit is a result: a slot and its score.
-type Hit struct {
-	Slot  uint32
-	Score float32
+// withDefaults fills in zeros and moves the rest into its range.
+func (c Config) withDefaults() Config {
+	if c.M == 0 {
+		c.M = DefaultM
+	}
+	if c.EfConstruction == 0 {
+		c.EfConstruction = DefaultEfConstruction
+	}
+	if c.Seed == 0 {
+		c.Seed = defaultSeed
+	}
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	c.M = min(max(c.M, minM), maxM)
+	c.EfConstruction = min(max(c.EfConstruction, c.M), maxEf)
+	c.Workers = min(max(c.Workers, 1), maxWorkers)
+	return c
 }
 
 // Graph is an index of some slots of a slab. Any number of goroutines may search while one changes it: changes wait
@@ -52,123 +70,104 @@ type Hit struct {
 //
 // A slot is live from Add to Delete, then dead until Consolidate frees it; a free slot may be set and added again.
 type Graph struct {
-	mu      sync.RWMutex
 	vectors *slab.Slab
-	live    map[uint32]bool
-	dead    map[uint32]bool
+	config  Config
+	workers sync.Pool // of *worker
+	nodes   atomic.Pointer[nodes]
+	live    atomic.Int64 // slots
+	dead    atomic.Int64
+
+	changes  sync.Mutex // held by what changes the graph
+	unproved int        // nodes added since all were known to be reachable
+	closed   bool
 }
 
-// New returns an empty graph over a slab.
+// New returns an empty graph over a slab. The configuration is moved into its ranges.
 func New(vectors *slab.Slab, c Config) *Graph {
-	return &Graph{vectors: vectors, live: map[uint32]bool{}, dead: map[uint32]bool{}}
+	g := &Graph{vectors: vectors, config: c.withDefaults()}
+	g.workers.New = func() any { return &worker{} }
+	g.nodes.Store(newNodes(g.config.M))
+	return g
 }
+
+// Config returns the configuration, with the defaults filled in.
+func (g *Graph) Config() Config { return g.config }
 
 // Len returns the number of live slots.
-func (g *Graph) Len() int { g.mu.RLock(); defer g.mu.RUnlock(); return len(g.live) }
+func (g *Graph) Len() int { return int(g.live.Load()) }
 
 // Dead returns the number of slots that were deleted and not freed yet.
-func (g *Graph) Dead() int { g.mu.RLock(); defer g.mu.RUnlock(); return len(g.dead) }
+func (g *Graph) Dead() int { return int(g.dead.Load()) }
 
-// Has reports whether a slot is live.
-func (g *Graph) Has(slot uint32) bool { g.mu.RLock(); defer g.mu.RUnlock(); return g.live[slot] }
+// Has reports whether a slot is live. It waits for changes.
+func (g *Graph) Has(slot uint32) bool {
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	n := g.nodes.Load()
+	return int64(slot) < n.size.Load() && n.of(slot).alive()
+}
 
 // Bytes returns the memory that the graph takes beside its slab.
-func (g *Graph) Bytes() int64 { return 0 }
+func (g *Graph) Bytes() int64 { return g.nodes.Load().bytes() }
 
-// Add inserts free slots, whose vectors are set, all or none: at an error, as of the context, no slot is live that was
-// not before, but they may need freeing by Consolidate. More slots at once are faster.
-func (g *Graph) Add(ctx context.Context, slots []uint32) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range slots {
-		if g.live[s] || g.dead[s] {
-			return fmt.Errorf("slot %d is in the graph", s)
-		}
-	}
-	for _, s := range slots {
-		g.live[s] = true
-	}
-	return ctx.Err()
-}
-
-// Delete takes slots out of the results; those that are not live are left out. It returns how many were.
+// Delete takes slots out of the results; those that are not live are left out. It returns how many were. Deleted slots
+// still lead searches on their way; from a fifth of all on, Consolidate is worth its time.
 func (g *Graph) Delete(slots []uint32) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n := 0
-	for _, s := range slots {
-		if g.live[s] {
-			delete(g.live, s)
-			g.dead[s] = true
-			n++
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	return g.remove(slots)
+}
+
+func (g *Graph) remove(slots []uint32) int {
+	n, removed := g.nodes.Load(), 0
+	for _, slot := range slots {
+		if int64(slot) >= n.size.Load() {
+			continue
+		}
+		if node := n.of(slot); node.alive() {
+			node.state.Store(node.state.Load() | dead)
+			removed++
 		}
 	}
-	return n
-}
-
-// Consolidate links around the dead slots and frees them; it returns which, in order.
-func (g *Graph) Consolidate(ctx context.Context) (freed []uint32, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for s := range g.dead {
-		freed = append(freed, s)
-	}
-	clear(g.dead)
-	slices.Sort(freed)
-	return freed, ctx.Err()
-}
-
-// Search appends the best K allowed live slots to hits, best first, ties by slot; there are fewer only if fewer are
-// allowed. The query is prepared by the graph's slab.
-func (g *Graph) Search(ctx context.Context, q *slab.Query, r Request, hits []Hit) ([]Hit, error) {
-	if !g.vectors.Pin() {
-		return hits, ErrClosed
-	}
-	defer g.vectors.Unpin()
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	var all []Hit
-	var score [1]float32
-	for s := range g.live {
-		if r.Allow == nil || r.Allow(s) {
-			g.vectors.Scores(q, []uint32{s}, score[:])
-			all = append(all, Hit{s, score[0]})
-		}
-	}
-	slices.SortFunc(all, func(a, b Hit) int {
-		if a.Score != b.Score {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		}
-		return int(int64(a.Slot) - int64(b.Slot))
-	})
-	return append(hits, all[:min(r.K, len(all))]...), ctx.Err()
-}
-
-// Report is what Check found.
-type Report struct {
-	Live, Dead  int      // slots
-	Unreachable []uint32 // live slots that no search can find, in order
-	Broken      []string // links that lead nowhere, and other contradictions; at most 10
-}
-
-// OK reports whether nothing is wrong.
-func (r Report) OK() bool { return len(r.Unreachable) == 0 && len(r.Broken) == 0 }
-
-// Check looks at every node and link.
-func (g *Graph) Check() Report { return Report{Live: g.Len(), Dead: g.Dead()} }
-
-// WriteTo writes the graph, without the vectors, with a checksum at the end; [Read] reads it on machines of the same
-// byte order. Changes wait meanwhile.
-func (g *Graph) WriteTo(w io.Writer) (int64, error) { return 0, errors.ErrUnsupported }
-
-// Read reads what [Graph.WriteTo] wrote, for a slab that holds the vectors it was written with. The configuration must
-// have the M and the seed that it was built with, or 0.
-func Read(r io.Reader, vectors *slab.Slab, c Config) (*Graph, error) {
-	return nil, errors.ErrUnsupported
+	g.live.Add(int64(-removed))
+	g.dead.Add(int64(removed))
+	return removed
 }
 
 // Close waits for searches and gives the memory back; the slab stays open.
-func (g *Graph) Close() error { return nil }
+func (g *Graph) Close() (err error) {
+	g.changes.Lock()
+	defer g.changes.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	old := g.nodes.Swap(newNodes(g.config.M))
+	g.vectors.Exclusive(func() { err = old.close() })
+	return err
+}
+
+// parallel calls f for 0 to n-1 from several goroutines, each with a worker of its own.
+func (g *Graph) parallel(n int, f func(w *worker, i int)) {
+	var next atomic.Int64
+	run := func() {
+		w := g.worker()
+		defer g.workers.Put(w)
+		for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+			f(w, int(i))
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(g.config.Workers, n) - 1 {
+		wg.Go(run)
+	}
+	run()
+	wg.Wait()
+}
+
+// worker takes a worker from the pool, into which the caller puts it back.
+func (g *Graph) worker() *worker {
+	w := g.workers.Get().(*worker)
+	w.vectors = g.vectors
+	return w
+}
