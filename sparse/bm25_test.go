@@ -129,7 +129,7 @@ func TestSettings(t *testing.T) {
 	if _, err := p.SparseIndexes.New("bm25", rag.Env{}, json.RawMessage(`{"k1": 0.9, "b": 0.4}`)); err != nil {
 		t.Error(err)
 	}
-	for _, s := range []string{`{"k1": -1}`, `{"b": 1.5}`, `{"b": -0.1}`, `{"k2": 1}`} {
+	for _, s := range []string{`{"k1": -1}`, `{"b": 1.5}`, `{"b": -0.1}`, `{"k2": 1}`, `{"fields": {"title": -1}}`, `{"fields": {"title": 0.1}}`, `{"fields": {"headings": 17}}`} {
 		if x, err := p.SparseIndexes.New("bm25", rag.Env{}, json.RawMessage(s)); !errors.Is(err, rag.ErrInvalid) || x != nil {
 			t.Errorf("%s: got %v, %v, want nil and ErrInvalid", s, x, err)
 		}

@@ -28,16 +28,23 @@ func (a *Analyzer) Ask(text string, stemmings []string, at int) (asked []Asked, 
 	return a.ask(p.list, stemmings), next
 }
 
-// AskPrefix is Ask for a text of which the last word is only a beginning, so that its stem is not known, nor
-// whether it is a stop word. Of an identifier the whole and the last part are beginnings.
+// AskPrefix is Ask for a text of which the last word is only a beginning, so that its stem is not known, nor whether it
+// is a stop word. Of an identifier it is the whole that is a beginning; its last part alone would begin too much.
 func (a *Analyzer) AskPrefix(text string, stemmings []string, at int) (asked []Asked, next int) {
 	var p pieces
 	next = cut(normalize(text), at, &p)
-	var known []piece
-	for i, one := range p.list {
-		if p.unfinished(i) {
+	first := len(p.list) // of the last token
+	for first > 0 && p.list[first-1].token == p.token {
+		first--
+	}
+	known, whole := p.list[:first:first], false
+	for i, one := range p.list[first:] {
+		last := first+i == len(p.list)-1
+		switch {
+		case one.kind == literalPiece, p.camel(first + i), last && !whole && !one.complete():
+			whole = true
 			asked = append(asked, Asked{Text: fold(lowerCase(one.text)), Position: one.at, Prefix: true})
-		} else {
+		case !last || one.kind == runPiece:
 			known = append(known, one)
 		}
 	}
@@ -123,30 +130,24 @@ func (p *pieces) run(run string, at int, c class) {
 	p.list = append(p.list, piece{kind: runPiece, text: run, at: at, class: c, token: p.token})
 }
 
-// unfinished reports whether the i-th piece is a beginning if the last token is: of a run, if it is shorter than its
-// n-grams are; of an identifier, the last part, the CamelCase word that the part ends, and the whole.
-func (p *pieces) unfinished(i int) bool {
-	one, last := p.list[i], len(p.list)-1
-	if one.token != p.list[last].token {
+// camel reports whether the i-th piece is a CamelCase word that the last pieces are parts of.
+func (p *pieces) camel(i int) bool {
+	if p.list[i].kind != wordPiece || p.list[i].extra || i == len(p.list)-1 {
 		return false
 	}
-	switch one.kind {
-	case runPiece:
-		n := cjkGram
-		if one.class == unspaced {
-			n = unspacedGram
+	for _, after := range p.list[i+1:] {
+		if !after.extra {
+			return false
 		}
-		return utf8.RuneCountInString(one.text) < n
-	case wordPiece:
-		if i == last {
-			return true
-		}
-		for _, after := range p.list[i+1:] {
-			if !after.extra {
-				return false
-			}
-		}
-		return !one.extra
 	}
 	return true
+}
+
+// complete reports whether the piece is a run that gives n-grams, which need no more characters behind them.
+func (p piece) complete() bool {
+	n := cjkGram
+	if p.class == unspaced {
+		n = unspacedGram
+	}
+	return p.kind == runPiece && utf8.RuneCountInString(p.text) >= n
 }
