@@ -22,6 +22,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/seed-d8745b77/rag/internal/filelock"
 )
 
 // Names inside the data directory.
@@ -60,7 +62,7 @@ type file struct {
 
 	mu   sync.Mutex // held while opening and closing
 	bolt *bolt.DB   // nil until opened
-	lock *lock
+	lock *filelock.Lock
 
 	damage atomic.Pointer[DamagedError] // first damage seen; no more writing then
 }
@@ -123,7 +125,7 @@ func (f *file) release() error {
 		return nil
 	}
 	err := f.guard(f.bolt.Close)
-	return errors.Join(err, f.lock.release(f.damage.Load() == nil))
+	return errors.Join(err, f.lock.Release(f.damage.Load() == nil))
 }
 
 // open opens the file unless another handle did.
@@ -133,17 +135,17 @@ func (f *file) open() (err error) {
 	if f.bolt != nil {
 		return nil
 	}
-	lock, err := takeLock(filepath.Join(filepath.Dir(f.path), LockName), lockTimeout)
+	lock, err := filelock.Take(filepath.Join(filepath.Dir(f.path), LockName), lockTimeout)
 	if err != nil {
-		var held *heldError
+		var held *filelock.HeldError
 		if errors.As(err, &held) {
-			return &LockedError{Path: f.path, PID: held.pid}
+			return &LockedError{Path: f.path, PID: held.PID}
 		}
-		return err
+		return fmt.Errorf("data directory: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, lock.release(!lock.stale))
+			err = errors.Join(err, lock.Release(!lock.Stale()))
 		}
 	}()
 	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
@@ -152,7 +154,7 @@ func (f *file) open() (err error) {
 		}
 	} else if err != nil {
 		return fmt.Errorf("open database: %w", err)
-	} else if err := checkFile(f.path, lock.stale); err != nil {
+	} else if err := checkFile(f.path, lock.Stale()); err != nil {
 		return err
 	}
 	db, err := f.openBolt()

@@ -1,4 +1,4 @@
-package boltkv
+package filelock
 
 import (
 	"errors"

@@ -1,12 +1,15 @@
-package boltkv
+// Package filelock keeps other processes out by a locked file that names its holder.
+//
+//	lock, err := filelock.Take(path, 2*time.Second)
+//	...
+//	defer lock.Release(true)
+package filelock
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -15,33 +18,39 @@ import (
 // lockRetry is the pause between two tries to get the lock; bbolt uses the same.
 const lockRetry = 50 * time.Millisecond
 
-// lock is the held lock on LOCK. The operating system's lock on the file is the truth, and it ends with its process; the
+// Lock is a lock that is held. The operating system's lock on the file is the truth, and it ends with its process; the
 // process ID in the file only names the holder. The file itself stays: removing it would let two processes lock
 // two files of the same name.
-type lock struct {
+type Lock struct {
 	file  *os.File
-	stale bool // the last holder left its process ID: it died
+	stale bool // the last holder left its process ID
 }
 
-// heldError says that another process holds the lock.
-type heldError struct{ pid int }
+// fileMode is that of a lock's file.
+const fileMode = 0o600
 
-func (e *heldError) Error() string { return fmt.Sprintf("held by process %d", e.pid) }
+// HeldError says that another holds the lock: another process, or another place in this one.
+type HeldError struct {
+	PID int // of the holder; 0 if it left none
+}
 
-// takeLock locks the file and writes the process ID into it, waiting up to timeout.
-func takeLock(path string, timeout time.Duration) (*lock, error) {
+func (e *HeldError) Error() string { return fmt.Sprintf("held by process %d", e.PID) }
+
+// Take locks the file, which it makes if there is none, and writes the process ID into it, waiting up to timeout. It is
+// a [HeldError] if another has it still. On systems without such locks it always succeeds.
+func Take(path string, timeout time.Duration) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
 	if err != nil {
-		return nil, fmt.Errorf("lock data directory: %w", err)
+		return nil, fmt.Errorf("lock: %w", err)
 	}
-	l := &lock{file: f}
+	l := &Lock{file: f}
 	if err := l.take(timeout); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return l, nil
 }
 
-func (l *lock) take(timeout time.Duration) error {
+func (l *Lock) take(timeout time.Duration) error {
 	retry, deadline := time.NewTicker(lockRetry), time.NewTimer(timeout)
 	defer retry.Stop()
 	defer deadline.Stop()
@@ -56,7 +65,7 @@ func (l *lock) take(timeout time.Duration) error {
 		select {
 		case <-retry.C:
 		case <-deadline.C:
-			return &heldError{pid: l.pid()}
+			return &HeldError{PID: l.pid()}
 		}
 	}
 	l.stale = l.pid() != 0
@@ -67,7 +76,7 @@ func (l *lock) take(timeout time.Duration) error {
 }
 
 // pid returns the process ID in the file, or 0.
-func (l *lock) pid() int {
+func (l *Lock) pid() int {
 	var buf [32]byte
 	n, err := l.file.ReadAt(buf[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -80,7 +89,7 @@ func (l *lock) pid() int {
 	return pid
 }
 
-func (l *lock) write(s string) error {
+func (l *Lock) write(s string) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}
@@ -88,24 +97,14 @@ func (l *lock) write(s string) error {
 	return err
 }
 
-// release unlocks the file. If all is well it takes the process ID out; otherwise the next process finds it and checks
-// every page.
-func (l *lock) release(well bool) error {
+// Stale reports whether the last holder left its process ID: it died, or all was not well.
+func (l *Lock) Stale() bool { return l.stale }
+
+// Release unlocks the file. If all is well it takes the process ID out; otherwise the next holder finds it.
+func (l *Lock) Release(well bool) error {
 	var err error
 	if well {
 		err = l.write("")
 	}
 	return errors.Join(err, l.file.Close())
-}
-
-// syncDir makes a rename durable. Windows has no such call and needs none.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(filepath.Clean(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
