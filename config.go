@@ -9,6 +9,7 @@ import (
 // value of each field means its default; [DefaultConfig] spells the defaults out.
 type Config struct {
 	Collection  string                     `json:"collection"`   // collection used where a call names none
+	ModelDir    string                     `json:"model_dir"`    // folder of model folders, for providers that name none of their own; "": none, see docs/models.md
 	Catalog     ProviderConfig             `json:"catalog"`      // system of record
 	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks

@@ -85,7 +85,7 @@ func (e *Engine) noCollection(ctx context.Context, name string) error {
 	for i, c := range all {
 		names[i] = c.Name
 	}
-	return fmt.Errorf("collection %q%s (there are: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrNotFound)
+	return fmt.Errorf("no collection %q%s (there are: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrNotFound)
 }
 
 // index upserts chunks into both indexes under a name that indexName gave. vectors has one for each chunk unless the engine has no embedder.

@@ -53,7 +53,7 @@ func (e *Engine) Chunk(ctx context.Context, collection, id string) (Chunk, error
 		return Chunk{}, err
 	}
 	if len(got) == 0 {
-		return Chunk{}, fmt.Errorf("chunk %q in collection %q: %w", id, name, ErrNotFound)
+		return Chunk{}, fmt.Errorf("no chunk %q in collection %q: %w", id, name, ErrNotFound)
 	}
 	return got[0], nil
 }

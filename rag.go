@@ -97,7 +97,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, Logger: e.log, Now: e.now, Chat: s.chat}
+	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
 	var err error

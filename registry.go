@@ -16,6 +16,7 @@ import (
 // Env is what the engine hands a factory.
 type Env struct {
 	Dir      string       // data directory of the engine; "" for an engine that keeps nothing on disk
+	ModelDir string       // Config.ModelDir; "": none
 	Logger   *slog.Logger // never nil
 	Now      func() time.Time
 	Embedder Embedder     // nil while embedders, catalogs and stores are being made

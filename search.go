@@ -197,7 +197,7 @@ func (s *search) chooseLanes() error {
 		s.words = true
 	default:
 		modes := []string{string(Hybrid), string(Dense), string(Sparse)}
-		return fmt.Errorf("search: mode %q%s (known: %s): %w", s.q.Mode, DidYouMean(string(s.q.Mode), modes), strings.Join(modes, ", "), ErrInvalid)
+		return fmt.Errorf("search: unknown mode %q%s (known: %s): %w", s.q.Mode, DidYouMean(string(s.q.Mode), modes), strings.Join(modes, ", "), ErrInvalid)
 	}
 	switch {
 	case s.q.Mode == Dense && s.embedder == nil:

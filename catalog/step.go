@@ -105,7 +105,7 @@ func errTaken(id, uri string) error {
 
 // notFound is the error for a URI without a document.
 func notFound(collection, uri string) error {
-	return fmt.Errorf("%s in collection %q: %w", uri, collection, rag.ErrNotFound)
+	return fmt.Errorf("no document %s in collection %q: %w", uri, collection, rag.ErrNotFound)
 }
 
 // kind adds the kind that a caller can test for to an error of the layers below.

@@ -53,7 +53,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 		return nil, fmt.Errorf("http reranker: url must be an address such as https://host/v2/rerank: %w", rag.ErrInvalid)
 	case c.Style != StyleCohere && c.Style != StyleTEI:
 		styles := []string{StyleCohere, StyleTEI}
-		return nil, fmt.Errorf("http reranker: style %q%s (known: %s, %s): %w", c.Style, rag.DidYouMean(c.Style, styles), StyleCohere, StyleTEI, rag.ErrInvalid)
+		return nil, fmt.Errorf("http reranker: unknown style %q%s (known: %s, %s): %w", c.Style, rag.DidYouMean(c.Style, styles), StyleCohere, StyleTEI, rag.ErrInvalid)
 	case c.Style == StyleCohere && c.Model == "":
 		return nil, fmt.Errorf("http reranker: style %s needs a model: %w", c.Style, rag.ErrInvalid)
 	case c.MaxTokens < 0 || c.TimeoutMS < 0 || c.Tries < 0:

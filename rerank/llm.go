@@ -46,7 +46,7 @@ func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 		return nil, fmt.Errorf("llm reranker: it needs a chat model: give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
 	case c.Mode != Listwise && c.Mode != Pointwise:
 		modes := []string{Listwise, Pointwise}
-		return nil, fmt.Errorf("llm reranker: mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Listwise, Pointwise, rag.ErrInvalid)
+		return nil, fmt.Errorf("llm reranker: unknown mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Listwise, Pointwise, rag.ErrInvalid)
 	case c.MaxBytes < 0 || c.Parallel < 0:
 		return nil, fmt.Errorf("llm reranker: max_bytes and parallel cannot be below 0: %w", rag.ErrInvalid)
 	}

@@ -96,7 +96,7 @@ func Find(dir, id string) (rag.Trace, error) {
 		}
 	}
 	if found.ID == "" {
-		return found, fmt.Errorf("trace %q: %w", id, rag.ErrNotFound)
+		return found, fmt.Errorf("no trace %q: %w", id, rag.ErrNotFound)
 	}
 	return found, nil
 }

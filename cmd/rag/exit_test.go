@@ -170,6 +170,22 @@ func TestInterruptedIngest(t *testing.T) {
 	s.rag("verify").want(exitDone)
 }
 
+// The kind at an error's end is not printed, so the text in front of it must say by itself what is wrong.
+func TestErrorsSayWhatIsWrongWithoutTheirKind(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.rag("ingest", "docs").want(exitDone)
+	s.write("model.yaml", "embedder: {provider: local, model: nope}\n")
+	for want, args := range map[string][]string{
+		`no collection "nope"`:       {"search", "coffee", "-c", "nope"},
+		`unknown model "nope"`:       {"list", "--config", "model.yaml"},
+		`unknown model "nope" (`:     {"models", "where", "nope"},
+		`no passage contains "nope"`: {"explain", "coffee", "--text", "nope"},
+	} {
+		s.rag(args...).want(exitFailed).says(want)
+	}
+}
+
 func TestAKilledReindexIsTold(t *testing.T) {
 	s := newShell(t)
 	s.handbook()

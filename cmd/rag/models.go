@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,9 @@ func newModels(a *app) *cobra.Command {
 		Use:   "models",
 		Short: "List, fetch and verify models",
 		Long: `models shows the models that can be run on this machine, fetches them and verifies them. Nothing is ever fetched but by
-pull. Models are looked for in the folder that --model-dir names, or else the setting model_dir of the configuration;
-then in the folder that $` + modelhub.DirVariable + ` names; then in the user's cache.`,
+pull. Models are looked for in the folder that --model-dir names, or else the setting model_dir of the provider that the
+model is for, or else the setting model_dir of the configuration; then in the folder that $` + modelhub.DirVariable + `
+names; then in the user's cache.`,
 		Example: examples("rag models list", "rag models pull bge-small-en", "rag models verify"),
 	}
 	a.requireVerb(cmd)
@@ -49,8 +51,8 @@ func newModelsList(m *models) *cobra.Command {
 func newModelsWhere(m *models) *cobra.Command {
 	return &cobra.Command{
 		Use: "where [NAME]", Short: "Print where models are looked for, or where one is",
-		Long: `models where prints the folders in which models are looked for, in this order, and the one that pull fills; or the folder
-of the named model. If that is in none of them the exit code is 1.`,
+		Long: `models where prints the folders in which models are looked for, in this order, of which pull fills the first; or the
+folder of the named model. If embedder and reranker have folders of their own, those of both are printed. If that is in none of them the exit code is 1.`,
 		Example: examples("rag models where", "rag models where bge-small-en"),
 		Args:    atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -82,24 +84,43 @@ func named(name string) (modelhub.Card, error) {
 		return card, nil
 	}
 	known := append(modelhub.Names(modelhub.TaskEmbed), modelhub.Names(modelhub.TaskRerank)...)
-	return card, fmt.Errorf("model %q%s (known: %s): %w", name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)
+	return card, fmt.Errorf("unknown model %q%s (known: %s): %w", name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)
 }
 
-// places returns where models are looked for: the configured folder is that of the first provider that names one.
-func (m *models) places() ([]modelhub.Place, error) {
-	dir, err := m.dirSetting()
+// noFolder says that there is nowhere to look, and what to do.
+const noFolder = "there is no folder for models: name one with --model-dir, the setting model_dir or $" + modelhub.DirVariable
+
+// places returns where models for a task are looked for.
+func (m *models) places(task string) ([]modelhub.Place, error) {
+	dir, err := m.dirSetting(task)
 	if err != nil {
 		return nil, err
 	}
-	places := modelhub.Places(dir)
-	if len(places) == 0 {
-		return nil, fmt.Errorf("there is no folder for models: name one with --model-dir or $%s: %w", modelhub.DirVariable, rag.ErrInvalid)
-	}
-	return places, nil
+	return modelhub.Places(dir), nil
 }
 
-// dirSetting returns the folder named by --model-dir or else the configuration; "" if neither does.
-func (m *models) dirSetting() (string, error) {
+// tasks lists what models are for.
+var tasks = []string{modelhub.TaskEmbed, modelhub.TaskRerank}
+
+// allPlaces returns the places by task, and tells the user if there are none.
+func (m *models) allPlaces() (map[string][]modelhub.Place, error) {
+	all, n := map[string][]modelhub.Place{}, 0
+	for _, task := range tasks {
+		places, err := m.places(task)
+		if err != nil {
+			return nil, err
+		}
+		all[task], n = places, n+len(places)
+	}
+	if n == 0 {
+		m.note(noFolder)
+	}
+	return all, nil
+}
+
+// dirSetting returns the folder named by --model-dir, or else by the provider for the task, or else by the
+// configuration; "" if none does.
+func (m *models) dirSetting(task string) (string, error) {
 	if m.modelDir != "" {
 		return filepath.Abs(m.modelDir)
 	}
@@ -107,15 +128,14 @@ func (m *models) dirSetting() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, p := range []rag.ProviderConfig{loaded.Config.Embedder, loaded.Config.Rerank} {
-		var s struct {
-			ModelDir string `json:"model_dir"`
-		}
-		if len(p.Settings) > 0 && json.Unmarshal(p.Settings, &s) == nil && s.ModelDir != "" {
-			return s.ModelDir, nil
-		}
+	var s struct {
+		ModelDir string `json:"model_dir"`
 	}
-	return "", nil
+	provider := map[string]rag.ProviderConfig{modelhub.TaskEmbed: loaded.Config.Embedder, modelhub.TaskRerank: loaded.Config.Rerank}[task]
+	if len(provider.Settings) > 0 && json.Unmarshal(provider.Settings, &s) == nil && s.ModelDir != "" {
+		return s.ModelDir, nil
+	}
+	return loaded.Config.ModelDir, nil
 }
 
 // found returns the folder of a model; "" if it is nowhere, or part of the program.
@@ -124,7 +144,7 @@ func found(card modelhub.Card, places []modelhub.Place) string {
 		return ""
 	}
 	for _, p := range places {
-		if dir := filepath.Join(p.Dir, card.Name); len(modelhub.Missing(dir)) == 0 {
+		if dir, missing := modelhub.Folder(p, card.Name); len(missing) == 0 {
 			return dir
 		}
 	}
@@ -165,14 +185,14 @@ type modelJSON struct {
 }
 
 func (m *models) list() error {
-	places, err := m.places()
+	places, err := m.allPlaces()
 	if err != nil {
 		return err
 	}
 	out := []modelJSON{}
 	t := newTable("model", "for", "languages", "tokens", "dims", "size", "where").numbers(3, 4, 5)
 	for _, c := range modelhub.Presets() {
-		dir := found(c, places)
+		dir := found(c, places[c.Task])
 		j := modelJSON{
 			Name: c.Name, Title: c.Title, Task: c.Task, Repository: orNull(c.Repository), Revision: orNull(c.Revision),
 			License: c.License, Languages: append([]string{}, c.Languages...), Dims: c.Dims, MaxTokens: c.MaxTokens,
@@ -241,13 +261,17 @@ type placeJSON struct {
 }
 
 func (m *models) wherePlaces() error {
-	places, err := m.places()
+	places, err := m.allPlaces()
 	if err != nil {
 		return err
 	}
-	out := make([]placeJSON, len(places))
-	for i, p := range places {
-		out[i] = placeJSON{p.Dir, p.Origin}
+	out := []placeJSON{}
+	for _, task := range tasks {
+		for _, p := range places[task] {
+			if j := (placeJSON{p.Dir, p.Origin}); !slices.Contains(out, j) {
+				out = append(out, j)
+			}
+		}
 	}
 	if m.json {
 		return m.printJSON(struct {
@@ -272,7 +296,7 @@ func (m *models) where(name string) error {
 	}
 	var dir string
 	if card.Repository != "" {
-		setting, err := m.dirSetting()
+		setting, err := m.dirSetting(card.Task)
 		if err != nil {
 			return err
 		}

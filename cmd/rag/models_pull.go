@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/modelhub"
 )
 
@@ -51,14 +52,19 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 	if err != nil {
 		return err
 	}
-	places, err := m.places()
+	places, err := m.places(card.Task)
 	if err != nil {
 		return err
+	}
+	if len(places) == 0 {
+		return fmt.Errorf("%s: %w", noFolder, rag.ErrInvalid)
 	}
 	bar := m.pullBar()
 	p := modelhub.Puller{Mirror: cmp.Or(mirror, os.Getenv(mirrorVariable)), Progress: bar.step, Retrying: func(err error, after time.Duration) {
 		bar.clear()
 		m.note("%v; trying again in %v", err, after)
+	}, Waiting: func(pid int) {
+		m.note("process %d is pulling %s: waiting for it", pid, card.Name)
 	}}
 	got, err := p.Pull(ctx, card, places[0].Dir)
 	bar.clear()

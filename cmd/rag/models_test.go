@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,7 @@ func modelHub(t *testing.T) (mirror string) {
 		t.Fatalf("%s is to be a model without pinned digests", pulled)
 	}
 	dir := t.TempDir()
-	modeltest.Write(t, dir, modeltest.Shape{Layers: 1, Hidden: 384, Heads: 12, Positions: 512})
+	modeltest.Write(t, dir, modeltest.Shape{Layers: 1, Hidden: card.Dims, Heads: 12, Positions: card.MaxTokens, Vector: passing(card)})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Dir(r.URL.Path) != "/"+card.Repository+"/resolve/"+card.Revision {
 			http.NotFound(w, r)
@@ -39,6 +40,22 @@ func modelHub(t *testing.T) (mirror string) {
 	t.Cleanup(s.Close)
 	t.Setenv(mirrorVariable, s.URL)
 	return s.URL
+}
+
+// passing is a vector of unit length that is near all references of a card.
+func passing(card modelhub.Card) []float32 {
+	v := make([]float32, card.Dims)
+	n, left := len(card.Checks[0].Want), 1.0
+	for i := range n {
+		for _, c := range card.Checks {
+			v[i] += float32(c.Want[i] / float64(len(card.Checks)))
+		}
+		left -= float64(v[i] * v[i])
+	}
+	for i := n; i < len(v); i++ {
+		v[i] = float32(math.Sqrt(left / float64(len(v)-n)))
+	}
+	return v
 }
 
 func TestModels(t *testing.T) {
@@ -65,7 +82,7 @@ func TestModels(t *testing.T) {
 	s.rag("models", "pull", pulled, "--mirror", mirror).want(exitDone).prints("is here already, unchanged", folder)
 	s.rag("models", "where", pulled).want(exitDone).prints(folder)
 	s.rag("models", "list").want(exitDone).prints(folder)
-	s.rag("models", "verify").want(exitDone).prints("builtin: ok", pulled+": ok", "manifest digest", "no references are known")
+	s.rag("models", "verify").want(exitDone).prints("builtin: ok", pulled+": ok", "manifest digest", "as published")
 	s.rag("ingest", "docs", "--config", "e5.yaml").want(exitDone)
 
 	checkJSON(t, "JSON of models list", s.rag("models", "list", "--json").want(exitDone))
@@ -86,11 +103,35 @@ func TestModelsGoWhereTheConfigurationSays(t *testing.T) {
 	modelHub(t)
 	s := newShell(t)
 	t.Setenv(modelhub.DirVariable, filepath.Join(s.dir, "variable"))
-	configured, flag := filepath.Join(s.dir, "configured"), filepath.Join(s.dir, "flag")
-	s.write("rerank.yaml", "embedder: hash\nrerank: {provider: local, model_dir: '"+configured+"'}\n")
-	s.rag("models", "pull", pulled, "--config", "rerank.yaml").want(exitDone).prints(configured)
-	s.rag("models", "where", "--config", "rerank.yaml").want(exitDone).prints(configured, "model_dir", "variable", modelhub.DirVariable, "the user's cache")
-	s.rag("models", "pull", pulled, "--config", "rerank.yaml", "--model-dir", "flag").want(exitDone).prints(flag)
+	all, own, reranker, flag := filepath.Join(s.dir, "all"), filepath.Join(s.dir, "own"), filepath.Join(s.dir, "reranker"), filepath.Join(s.dir, "flag")
+	s.write("docs/a.md", "# A\n\nSome text.\n")
+	s.write("all.yaml", "model_dir: '"+all+"'\nembedder: {provider: local, model: "+pulled+"}\nrerank: {provider: local, model_dir: '"+reranker+"'}\n")
+	s.write("own.yaml", "model_dir: '"+all+"'\nembedder: {provider: local, model: "+pulled+", model_dir: '"+own+"'}\n")
+	for config, dir := range map[string]string{"all.yaml": all, "own.yaml": own} {
+		s.rag("models", "pull", pulled, "--config", config).want(exitDone).prints(dir)
+		s.rag("models", "where", pulled, "--config", config).want(exitDone).prints(dir)
+		s.rag("models", "where", "--config", config).want(exitDone).prints(dir, "model_dir", "variable", modelhub.DirVariable, "the user's cache")
+		s.rag("models", "list", "--config", config).want(exitDone).prints(dir)
+		s.rag("ingest", "docs", "--config", config, "--dir", filepath.Join(s.dir, "data of "+config)).want(exitDone)
+	}
+	s.rag("search", "text", "--config", "all.yaml", "--path", "docs").want(exitFailed).says(filepath.Join(reranker, "ms-marco-minilm-l6"))
+	s.rag("models", "where", "ms-marco-minilm-l6", "--config", "all.yaml").want(exitFailed).says(reranker)
+	s.rag("models", "where", "--config", "all.yaml").want(exitDone).prints(all, reranker)
+	s.rag("models", "pull", pulled, "--config", "all.yaml", "--model-dir", "flag").want(exitDone).prints(flag)
+}
+
+func TestModelsWithoutAFolder(t *testing.T) {
+	s := newShell(t)
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData", modelhub.DirVariable} {
+		t.Setenv(name, "")
+	}
+	const note = "no folder for models"
+	s.rag("models", "list").want(exitDone).says(note, "model_dir", modelhub.DirVariable).prints("builtin", "bge-small-en", "not here")
+	checkJSON(t, "JSON of models list", s.rag("models", "list", "--json").want(exitDone))
+	s.rag("models", "where").want(exitDone).says(note)
+	s.rag("models", "verify").want(exitDone).prints("builtin: ok")
+	s.rag("models", "where", "bge-small-en").want(exitFailed).says("nowhere")
+	s.rag("models", "pull", "bge-small-en").want(exitFailed).says(note)
 }
 
 func TestARerankerThatIsNotHereStopsSearchesOnly(t *testing.T) {
@@ -113,7 +154,7 @@ func TestModelsFail(t *testing.T) {
 	s.rag("models").want(exitUsage)
 	s.rag("models", "pull").want(exitUsage).says("missing argument")
 	s.rag("models", "where", "a", "b").want(exitUsage)
-	s.rag("models", "pull", "bge-smal-en").want(exitFailed).says(`did you mean "bge-small-en"?`)
+	s.rag("models", "pull", "bge-smal-en").want(exitFailed).says(`unknown model "bge-smal-en", did you mean "bge-small-en"?`)
 	s.rag("models", "pull", "builtin").want(exitFailed).says("part of the program")
 	s.rag("models", "pull", "bge-m3").want(exitFailed).says("not supported", "multilingual-e5-small")
 	s.rag("models", "where", "bge-m3").want(exitFailed).says("not supported", "multilingual-e5-small")

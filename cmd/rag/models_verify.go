@@ -56,18 +56,17 @@ type fileStateJSON struct {
 const (
 	selfTestOK     = "ok"
 	selfTestFailed = "failed"
-	selfTestNone   = "no_references" // it loads; no references of it are known
-	selfTestNotRun = "not_run"       // its files are not right
+	selfTestNotRun = "not_run" // its files are not right
 )
 
 // verifyAll verifies models that are here. One that was asked for and is not is an error.
 func (m *models) verifyAll(ctx context.Context, cards []modelhub.Card, asked bool) error {
-	setting, err := m.dirSetting()
-	if err != nil {
-		return err
-	}
 	ok, out := true, []verifiedJSON{}
 	for _, card := range cards {
+		setting, err := m.dirSetting(card.Task)
+		if err != nil {
+			return err
+		}
 		var dir string
 		if card.Repository != "" {
 			dir, err = modelhub.Find(card.Name, setting)
@@ -113,14 +112,10 @@ func (m *models) verifyOne(ctx context.Context, card modelhub.Card, dir, setting
 			return v
 		}
 	}
-	switch err := selfTest(ctx, card, setting); {
-	case err != nil:
+	v.SelfTest = selfTestOK
+	if err := selfTest(ctx, card, setting); err != nil {
 		message := err.Error()
 		v.OK, v.SelfTest, v.Message = false, selfTestFailed, &message
-	case len(card.Checks) == 0:
-		v.SelfTest = selfTestNone
-	default:
-		v.SelfTest = selfTestOK
 	}
 	return v
 }
@@ -164,11 +159,8 @@ func (m *models) printVerified(out []verifiedJSON) {
 			}
 			fmt.Fprintf(m.out, "  %s: %s\n", f.Name, line)
 		}
-		switch v.SelfTest {
-		case selfTestOK:
+		if v.SelfTest == selfTestOK {
 			fmt.Fprintln(m.out, "  what it computes: as published")
-		case selfTestNone:
-			fmt.Fprintln(m.out, "  what it computes: it loads; no references are known")
 		}
 		if v.Message != nil {
 			fmt.Fprintf(m.out, "  %s\n", visibleText(*v.Message))

@@ -72,7 +72,7 @@ func New(c Config) (*Embedder, error) {
 		return nil, fmt.Errorf("dir is missing: want the folder of an ONNX model: %w", rag.ErrInvalid)
 	}
 	if c.Pooling != "" && c.Pooling != poolMean && c.Pooling != poolCLS {
-		return nil, fmt.Errorf("pooling %q%s (known: %s, %s): %w", c.Pooling, rag.DidYouMean(c.Pooling, []string{poolMean, poolCLS}), poolMean, poolCLS, rag.ErrInvalid)
+		return nil, fmt.Errorf("unknown pooling %q%s (known: %s, %s): %w", c.Pooling, rag.DidYouMean(c.Pooling, []string{poolMean, poolCLS}), poolMean, poolCLS, rag.ErrInvalid)
 	}
 	run, err := onnx.Open(onnx.Config{Dir: c.Dir, File: c.File, Output: c.Output, MaxTokens: c.MaxTokens, Library: c.Library, Threads: c.Threads})
 	if err != nil {

@@ -146,26 +146,25 @@ func TestModelsThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// strays makes a folder that bears the name of a preset and holds another model of its shape.
-func strays(t *testing.T) (modelDir string) {
-	t.Helper()
-	modelDir = t.TempDir()
-	modeltest.Write(t, filepath.Join(modelDir, "all-minilm-l6"), modeltest.Shape{Layers: 1, Hidden: 384, Heads: 12, Positions: 256})
-	return modelDir
-}
-
 func TestAModelThatIsNotThePresetIsRefused(t *testing.T) {
-	e, err := local.New(local.Config{Model: "all-minilm-l6", ModelDir: strays(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := e.Embed(t.Context(), rag.AsPassage, []string{"text"}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "not as published") {
-			t.Errorf("got error %v, want one that says it is not as published", err)
-		}
-	}
-	if err := e.Check(t.Context()); !errors.Is(err, rag.ErrInvalid) {
-		t.Errorf("Check gave %v, want ErrInvalid", err)
+	for _, name := range []string{"all-minilm-l6", "bge-small-en", "e5-small", "multilingual-e5-small"} {
+		t.Run(name, func(t *testing.T) {
+			// Another model of the preset's shape, in a folder that bears its name.
+			modelDir := t.TempDir()
+			modeltest.Write(t, filepath.Join(modelDir, name), modeltest.Shape{Layers: 1, Hidden: 384, Heads: 12, Positions: 512})
+			e, err := local.New(local.Config{Model: name, ModelDir: modelDir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if _, err := e.Embed(t.Context(), rag.AsPassage, []string{"text"}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "not as published") {
+					t.Errorf("got error %v, want one that says it is not as published", err)
+				}
+			}
+			if err := e.Check(t.Context()); !errors.Is(err, rag.ErrInvalid) {
+				t.Errorf("Check gave %v, want ErrInvalid", err)
+			}
+		})
 	}
 }
 

@@ -30,7 +30,7 @@ func open(c Config) (*modelrun.Model, error) {
 		return modelrun.Open(card, c.Model, c.Threads)
 	}
 	if given := c.givenCard(); len(given) > 0 {
-		return nil, fmt.Errorf("%s: the model %q says so itself; these settings are for the path of a folder: %w", strings.Join(given, ", "), c.Model, rag.ErrInvalid)
+		return nil, fmt.Errorf("settings %s: the model %q says so itself; they are for the path of a folder: %w", strings.Join(given, ", "), c.Model, rag.ErrInvalid)
 	}
 	card, err := modelhub.Preset(modelhub.TaskEmbed, cmp.Or(c.Model, modelhub.Builtin), rag.DidYouMean)
 	if err != nil {

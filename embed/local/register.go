@@ -1,10 +1,17 @@
 package local
 
-import "github.com/seed-d8745b77/rag"
+import (
+	"cmp"
 
-// Register adds the embedder "local" to p.
+	"github.com/seed-d8745b77/rag"
+)
+
+// Register adds the embedder "local" to p. Its model_dir is the configuration's unless its settings name another.
 func Register(p *rag.Providers) {
-	p.Embedders.Register("local", rag.Typed(func(_ rag.Env, c Config) (rag.Embedder, error) { return New(c) }))
+	p.Embedders.Register("local", rag.Typed(func(env rag.Env, c Config) (rag.Embedder, error) {
+		c.ModelDir = cmp.Or(c.ModelDir, env.ModelDir)
+		return New(c)
+	}))
 }
 
 func init() { Register(rag.Default) }

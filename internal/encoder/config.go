@@ -34,7 +34,12 @@ const (
 var ErrFormat = errors.New("not a usable weights file")
 
 // ErrUnsupported is the kind of errors about a model of a kind this package does not compute; it is an [ErrFormat].
-var ErrUnsupported = fmt.Errorf("the kind of model is not supported: %w", ErrFormat)
+var ErrUnsupported error = unsupported{}
+
+type unsupported struct{}
+
+func (unsupported) Error() string        { return "this kind of model is not supported" }
+func (unsupported) Is(target error) bool { return target == ErrFormat }
 
 func (c Config) validate() error {
 	if c.Architecture != ArchitectureBERT && c.Architecture != ArchitectureRoBERTa {

@@ -118,6 +118,7 @@ func openWeights(file []byte) (*weights, error) {
 		return nil, err
 	}
 	w := &weights{config: h.Config, tensors: make(map[string]tensorEntry, len(h.Tensors)), data: body[prefixSize+n:]}
+	w.size = len(w.data)
 	for _, t := range h.Tensors {
 		if err := w.add(t); err != nil {
 			return nil, err

@@ -10,12 +10,17 @@ type head struct {
 	outBias   float32
 }
 
-// loadHead reads a head by the names of its architecture.
-func loadHead(w *weights) (*head, error) {
-	dense, out := "pooler.dense", "classifier"
-	if w.config.Architecture == ArchitectureRoBERTa {
-		dense, out = "classifier.dense", "classifier.out_proj"
+// headNames are the two layers of a head by the names of the architecture.
+func (c Config) headNames() (dense, out string) {
+	if c.Architecture == ArchitectureRoBERTa {
+		return "classifier.dense", "classifier.out_proj"
 	}
+	return "pooler.dense", "classifier"
+}
+
+// loadHead reads a head.
+func loadHead(w *weights) (*head, error) {
+	dense, out := w.config.headNames()
 	hidden := w.config.Hidden
 	h := &head{}
 	var err error

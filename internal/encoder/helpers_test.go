@@ -3,7 +3,6 @@ package encoder
 import (
 	"bytes"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -24,41 +23,16 @@ var headNames = map[string][2]string{
 // tinyTensors are random weights of the shape of c, by name.
 func tinyTensors(c Config) []Tensor {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var all []Tensor
-	add := func(name string, rows, cols int, mean float32) {
-		t := Tensor{Name: name, Rows: rows, Cols: cols}
-		for range rows * cols {
+	all := c.layout()
+	for i := range all {
+		t := &all[i]
+		var mean float32
+		if strings.HasSuffix(t.Name, "LayerNorm.weight") {
+			mean = 1
+		}
+		for range t.Rows * t.Cols {
 			t.Values = append(t.Values, mean+float32(rng.NormFloat64()*0.2))
 		}
-		all = append(all, t)
-	}
-	layerNorm := func(name string) {
-		add(name+".weight", 1, c.Hidden, 1)
-		add(name+".bias", 1, c.Hidden, 0)
-	}
-	dense := func(name string, outputs, inputs int) {
-		add(name+".weight", outputs, inputs, 0)
-		add(name+".bias", 1, outputs, 0)
-	}
-	add("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden, 0)
-	add("embeddings.position_embeddings.weight", c.FirstPosition+c.Positions, c.Hidden, 0)
-	add("embeddings.token_type_embeddings.weight", c.Types, c.Hidden, 0)
-	layerNorm("embeddings.LayerNorm")
-	for i := range c.Layers {
-		p := "encoder.layer." + strconv.Itoa(i) + "."
-		for _, part := range []string{"query", "key", "value"} {
-			dense(p+"attention.self."+part, c.Hidden, c.Hidden)
-		}
-		dense(p+"attention.output.dense", c.Hidden, c.Hidden)
-		layerNorm(p + "attention.output.LayerNorm")
-		dense(p+"intermediate.dense", c.FeedForward, c.Hidden)
-		dense(p+"output.dense", c.Hidden, c.FeedForward)
-		layerNorm(p + "output.LayerNorm")
-	}
-	if c.Logits > 0 {
-		names := headNames[c.Architecture]
-		dense(names[0], c.Hidden, c.Hidden)
-		dense(names[1], 1, c.Hidden)
 	}
 	return all
 }

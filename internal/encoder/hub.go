@@ -50,7 +50,11 @@ func loadDir(dir string, o Options, k simd.Kernels) (*Model, error) {
 		return nil, fmt.Errorf("read weights %s: %w", filepath.Join(dir, name), err)
 	}
 	w.file = file
-	return newModel(w, k)
+	m, err := newModel(w, k)
+	if err != nil {
+		return nil, fmt.Errorf("read weights %s: %w", filepath.Join(dir, name), err)
+	}
+	return m, nil
 }
 
 // ReadConfig returns the shape of the model in a folder of a model hub, from its config.json and the description of

@@ -1,6 +1,7 @@
 package encoder
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -294,5 +295,49 @@ func TestLoadDirSaysWhatIsMissing(t *testing.T) {
 	}
 	if _, err := LoadDir(dir, Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no weights: got error %v, want ErrNotExist", err)
+	}
+}
+
+func TestCheckDirFindsWhatLoadingWould(t *testing.T) {
+	for name, c := range map[string]struct {
+		config map[string]any
+		damage func(file []byte) []byte
+		want   string // part of the message; "": no error
+	}{
+		"whole":                 {xlmRScores, func(file []byte) []byte { return file }, ""},
+		"cut off":               {bert, func(file []byte) []byte { return file[:len(file)-4] }, "cut off"},
+		"cut off in the header": {bert, func(file []byte) []byte { return file[:100] }, "in a file of 100"},
+		"of four bytes":         {bert, func(file []byte) []byte { return file[:4] }, "of 4 bytes"},
+		"without a tensor": {bert, func(file []byte) []byte {
+			return bytes.Replace(file, []byte("layer.1.output.dense.bias"), []byte("layer.1.output.dense.bias"[:24]+"x"), 1)
+		}, "there is no tensor encoder.layer.1.output.dense.bias"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := hubFolder(t, c.config, "", "F32")
+			path := filepath.Join(dir, safetensorsFile)
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, c.damage(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, checked := CheckDir(dir, Options{})
+			_, loaded := LoadDir(dir, Options{})
+			if (c.want == "") != (checked == nil) || (c.want != "" && !strings.Contains(checked.Error(), c.want)) {
+				t.Errorf("got error %v, want one with %q", checked, c.want)
+			}
+			if (checked == nil) != (loaded == nil) || checked != nil && checked.Error() != loaded.Error() {
+				t.Errorf("CheckDir says %v, LoadDir %v", checked, loaded)
+			}
+			if checked != nil && (!errors.Is(checked, ErrFormat) || strings.Count(checked.Error(), ErrFormat.Error()) != 1) {
+				t.Errorf("%v: want ErrFormat, said once", checked)
+			}
+		})
+	}
+	dir := hubFolder(t, bert, "", "F32")
+	writeJSON(t, filepath.Join(dir, configFile), tinyHub(map[string]any{"vocab_size": 51}))
+	if _, err := CheckDir(dir, Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "want 51 x 64, have 50 x 64") {
+		t.Errorf("another vocabulary: %v", err)
 	}
 }

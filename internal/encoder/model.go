@@ -46,18 +46,22 @@ func load(file []byte, k simd.Kernels) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read weights: %w", err)
 	}
-	return newModel(w, k)
+	m, err := newModel(w, k)
+	if err != nil {
+		return nil, fmt.Errorf("read weights: %w", err)
+	}
+	return m, nil
 }
 
 func newModel(w *weights, k simd.Kernels) (*Model, error) {
 	m := &Model{config: w.config, kernels: k, file: w.file}
 	if err := m.loadEmbeddings(w); err != nil {
-		return nil, fmt.Errorf("read weights: %w", err)
+		return nil, err
 	}
 	for i := range m.config.Layers {
 		l, err := loadLayer(w, &m.kernels, fmt.Sprintf("encoder.layer.%d.", i))
 		if err != nil {
-			return nil, fmt.Errorf("read weights: %w", err)
+			return nil, err
 		}
 		m.layers = append(m.layers, l)
 		if w.file != nil {
@@ -67,7 +71,7 @@ func newModel(w *weights, k simd.Kernels) (*Model, error) {
 	if m.config.Logits > 0 {
 		var err error
 		if m.head, err = loadHead(w); err != nil {
-			return nil, fmt.Errorf("read weights: %w", err)
+			return nil, err
 		}
 	}
 	return m, nil

@@ -1,7 +1,6 @@
 package encoder
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -21,19 +20,27 @@ const wordTable = "embeddings.word_embeddings.weight"
 // openSafetensors finds the tensors of a model in a safetensors file: those of one or two dimensions that hold
 // floats of 32 or 16 bits. Others, such as lists of positions, are left out.
 func openSafetensors(file []byte, config Config) (*weights, error) {
-	if len(file) < 8 {
-		return nil, fmt.Errorf("safetensors of %d bytes: %w", len(file), ErrFormat)
+	n, err := headerLength(file, int64(len(file)))
+	if err != nil {
+		return nil, err
 	}
-	n := binary.LittleEndian.Uint64(file)
-	if n > uint64(len(file)-8) {
-		return nil, fmt.Errorf("safetensors header of %d bytes in a file of %d: %w", n, len(file), ErrFormat)
+	header, data := file[lengthBytes:lengthBytes+n], file[lengthBytes+n:]
+	w, err := parseSafetensors(header, len(data), config)
+	if err != nil {
+		return nil, err
 	}
+	w.data = data
+	return w, nil
+}
+
+// parseSafetensors finds the tensors in the header of a safetensors file that has so many bytes of data behind it.
+func parseSafetensors(header []byte, size int, config Config) (*weights, error) {
 	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(file[8:8+n], &entries); err != nil {
+	if err := json.Unmarshal(header, &entries); err != nil {
 		return nil, fmt.Errorf("safetensors header: %v: %w", err, ErrFormat)
 	}
 	delete(entries, "__metadata__")
-	w := &weights{config: config, tensors: make(map[string]tensorEntry, len(entries)), data: file[8+n:]}
+	w := &weights{config: config, tensors: make(map[string]tensorEntry, len(entries)), size: size}
 	var prefixes []string
 	for name, raw := range entries {
 		if err := w.addSafetensor(name, raw); err != nil {

@@ -11,7 +11,8 @@ type weights struct {
 	config  Config
 	prefix  string // what stands before the names of tensors
 	tensors map[string]tensorEntry
-	data    []byte
+	data    []byte   // nil while only the shapes are looked at
+	size    int      // of data, in bytes
 	file    *mapping // that data is part of; nil if data is memory of its own
 }
 
@@ -21,8 +22,8 @@ func (w *weights) add(t tensorEntry) error {
 	if err != nil {
 		return err
 	}
-	if t.Offset < 0 || t.Offset > len(w.data) || size > len(w.data)-t.Offset {
-		return fmt.Errorf("tensor %s lies outside the file: %w", t.Name, ErrFormat)
+	if t.Offset < 0 || t.Offset > w.size || size > w.size-t.Offset {
+		return fmt.Errorf("tensor %s lies outside the file, which is cut off: %w", t.Name, ErrFormat)
 	}
 	w.tensors[t.Name] = t
 	return nil
@@ -45,14 +46,23 @@ type table struct {
 	values     []byte
 }
 
-// table returns the tensor of this name, which must have this shape.
-func (w *weights) table(name string, rows, cols int) (*table, error) {
+// entry returns the place of the tensor of this name, which must have this shape.
+func (w *weights) entry(name string, rows, cols int) (tensorEntry, error) {
 	t, ok := w.find(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no tensor %s%s: %w", w.prefix, name, ErrFormat)
+		return t, fmt.Errorf("there is no tensor %s%s: %w", w.prefix, name, ErrFormat)
 	}
 	if t.Rows != rows || t.Cols != cols {
-		return nil, fmt.Errorf("tensor %s: want %d x %d, have %d x %d: %w", name, rows, cols, t.Rows, t.Cols, ErrFormat)
+		return t, fmt.Errorf("tensor %s: want %d x %d, have %d x %d: %w", name, rows, cols, t.Rows, t.Cols, ErrFormat)
+	}
+	return t, nil
+}
+
+// table returns the tensor of this name, which must have this shape.
+func (w *weights) table(name string, rows, cols int) (*table, error) {
+	t, err := w.entry(name, rows, cols)
+	if err != nil {
+		return nil, err
 	}
 	size, err := t.size()
 	if err != nil {

@@ -26,7 +26,7 @@ type download struct {
 	size     int64  // bytes; 0: not known
 	pin      string // SHA-256 in hex that the content must have; "": not known
 	stated   string // digest that the hub states: SHA-256, or SHA-1 of a git object; "": none
-	etag     string // strong validator of the content in path; "": it is of an earlier pull, or has none
+	etag     string // strong validator of the content in path; "": it has none, or none is known
 	progress func(done, total int64)
 	stall    time.Duration
 }
@@ -84,6 +84,9 @@ func (d *download) try(ctx context.Context) (gained bool, err error) {
 	if d.size == 0 && resp.ContentLength > 0 {
 		d.size = have + resp.ContentLength
 	}
+	if err := d.keepTag(); err != nil {
+		return false, err
+	}
 	n, err := d.receive(ctx, cancel, resp.Body, have)
 	if err != nil {
 		return n > 0, err
@@ -91,8 +94,8 @@ func (d *download) try(ctx context.Context) (gained bool, err error) {
 	return n > 0, d.check(have > 0)
 }
 
-// have returns how many bytes an earlier try left that can be gone on from. Those of an earlier pull can only where
-// the card pins what must come out.
+// have returns how many bytes an earlier try left that can be gone on from: where the card pins what must come out, or
+// the hub can say that it is the same file still.
 func (d *download) have() (int64, error) {
 	info, err := os.Stat(d.path)
 	switch {
@@ -145,8 +148,8 @@ func (d *download) request(ctx context.Context, have int64) (*http.Response, err
 	}
 	d.note(resp.Header)
 	d.etag = resp.Header.Get("ETag")
-	if strings.HasPrefix(d.etag, "W/") {
-		d.etag = "" // weak: the bytes may differ
+	if strings.HasPrefix(d.etag, "W/") || resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
+		d.etag = "" // weak: the bytes may differ; or not that of the file
 	}
 	return resp, nil
 }
@@ -188,10 +191,45 @@ func continues(resp *http.Response, have int64) bool {
 	return err == nil && n == have
 }
 
+// tagPath is where the validator of the content in path is kept for a later pull.
+func (d *download) tagPath() string { return d.path + ".etag" }
+
+// keepTag writes the validator down before content comes that it is of.
+func (d *download) keepTag() error {
+	if d.etag == "" {
+		return d.forget()
+	}
+	return os.WriteFile(d.tagPath(), []byte(d.etag), 0o644)
+}
+
+// remember reads the validator that an earlier pull left. What is pinned needs none: the digest decides.
+func (d *download) remember() error {
+	if d.pin != "" {
+		return nil
+	}
+	tag, err := os.ReadFile(d.tagPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	d.etag = string(tag)
+	return err
+}
+
+// forget removes the validator that was kept.
+func (d *download) forget() error {
+	if err := os.Remove(d.tagPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // restart throws away what has arrived and asks for another try.
 func (d *download) restart(why string) error {
 	d.etag = ""
 	if err := os.Remove(d.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.forget(); err != nil {
 		return err
 	}
 	return retry(fmt.Errorf("%w: %s", ErrUnavailable, why))

@@ -16,8 +16,8 @@ type Place struct {
 	Origin string // where its name comes from: "model_dir", "RAG_MODEL_DIR", "the user's cache"
 }
 
-// Places returns where models are looked for, in this order: the setting model_dir, the environment variable
-// RAG_MODEL_DIR, the user's cache. What is not set is left out.
+// Places returns where models are looked for, in this order: the setting model_dir (of the provider, or else of the
+// configuration), the environment variable RAG_MODEL_DIR, the user's cache. What is not set is left out.
 func Places(modelDir string) []Place {
 	var places []Place
 	if modelDir != "" {
@@ -37,8 +37,7 @@ func Places(modelDir string) []Place {
 func Find(name, modelDir string) (string, error) {
 	var tried []string
 	for _, p := range Places(modelDir) {
-		dir := filepath.Join(p.Dir, name)
-		missing := Missing(dir)
+		dir, missing := Folder(p, name)
 		if len(missing) == 0 {
 			return dir, nil
 		}
@@ -52,6 +51,16 @@ func Find(name, modelDir string) (string, error) {
 		tried = []string{"  nowhere: model_dir and " + DirVariable + " are not set, and the user has no cache folder"}
 	}
 	return "", fmt.Errorf("%w: %s; looked in\n%s\n%s", ErrNotFound, name, strings.Join(tried, "\n"), waysOut(name))
+}
+
+// Folder returns where a place has a model, and what of its files is missing there. A swap that was cut short has left
+// the model under its old name.
+func Folder(p Place, name string) (dir string, missing []string) {
+	dir = filepath.Join(p.Dir, name)
+	if missing = Missing(dir); len(missing) > 0 && len(Missing(dir+oldSuffix)) == 0 {
+		return dir + oldSuffix, nil
+	}
+	return dir, missing
 }
 
 // waysOut says what a user can do who has not got a model.

@@ -40,6 +40,9 @@ func TestPresets(t *testing.T) {
 					t.Errorf("file %+v", f)
 				}
 			}
+			if len(c.Checks) == 0 {
+				t.Error("no references: a model of this name could be any other")
+			}
 			for _, check := range c.Checks {
 				if (check.Pair != "") != (c.Task == modelhub.TaskRerank) || len(check.Want) == 0 {
 					t.Errorf("check %+v", check)

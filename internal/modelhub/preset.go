@@ -14,7 +14,7 @@ func Preset(task, name string, near func(name string, known []string) string) (C
 	card, ok := Named(name)
 	switch {
 	case !ok:
-		return card, fmt.Errorf("model %q%s (known: %s; or the path of a folder, absolute or beginning with a dot): %w",
+		return card, fmt.Errorf("unknown model %q%s (known: %s; or the path of a folder, absolute or beginning with a dot): %w",
 			name, near(name, known), strings.Join(known, ", "), ErrUnknown)
 	case card.Unsupported != "":
 		return card, card.Refusal()
@@ -45,11 +45,14 @@ func (k Kinds) Of(err error) error {
 		{ErrUnavailable, k.Unavailable},
 	} {
 		if errors.Is(err, kind.from) && !errors.Is(err, kind.to) {
-			return &kinded{err, kind.to}
+			return WithKind(err, kind.to)
 		}
 	}
 	return err
 }
+
+// WithKind returns err as an error of one more kind, its message unchanged: it says what is wrong already.
+func WithKind(err, kind error) error { return &kinded{err, kind} }
 
 // kinded is an error that is of one more kind than its message says.
 type kinded struct{ err, kind error }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/filelock"
 )
 
 // DefaultHub is where models are fetched from unless a mirror is named.
@@ -24,6 +26,7 @@ type Puller struct {
 	Attempts int                                        // tries of a file in a row that bring no byte; 0: 5
 	Stall    time.Duration                              // a connection that brings nothing for so long is given up; 0: 60 s
 	Sleep    func(context.Context, time.Duration) error // waits between tries; nil: by the clock
+	Waiting  func(pid int)                              // called once if another pulls the model, by its process ID or 0; nil: silent
 }
 
 // Progress is how far a pull is.
@@ -49,7 +52,7 @@ type Pulled struct {
 // Pull brings a model into the folder NAME below dir. Files are fetched into a folder beside it, resumed where an
 // earlier pull was cut short, compared with the digests that the card pins or else that the hub states, and the folder
 // is put in place at once when all are right. A model that is already there and unchanged is left alone, a damaged one
-// replaced. Errors are of kind ErrUnavailable, ErrNotFound, ErrMismatch, ErrUnsupported or ErrInvalid, or ctx's.
+// replaced. While another process, or another call, pulls the same model, Pull waits for it. Errors are of kind ErrUnavailable, ErrNotFound, ErrMismatch, ErrUnsupported or ErrInvalid, or ctx's.
 func (p *Puller) Pull(ctx context.Context, card Card, dir string) (Pulled, error) {
 	if err := card.Refusal(); err != nil {
 		return Pulled{}, err
@@ -58,6 +61,46 @@ func (p *Puller) Pull(ctx context.Context, card Card, dir string) (Pulled, error
 		return Pulled{}, fmt.Errorf("%s is part of the program, there is nothing to fetch: %w", card.Name, ErrUnsupported)
 	}
 	target := filepath.Join(dir, card.Name)
+	lock, err := p.lock(ctx, dir, card.Name)
+	if err != nil {
+		return Pulled{}, fmt.Errorf("pull %s: %w", card.Name, err)
+	}
+	pulled, err := p.pullInto(ctx, card, dir, target)
+	return pulled, errors.Join(err, lock.Release(true))
+}
+
+// lockRetry is how long a pull waits for another before it looks whether its context has ended.
+const lockRetry = time.Second
+
+// lock keeps other pulls of the model out.
+func (p *Puller) lock(ctx context.Context, dir, name string) (*filelock.Lock, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	told, wait := false, time.Duration(0)
+	for {
+		lock, err := filelock.Take(filepath.Join(dir, ".pull-"+name+".lock"), wait)
+		var held *filelock.HeldError
+		if !errors.As(err, &held) {
+			return lock, err
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("process %d pulls it: %w", held.PID, context.Cause(ctx))
+		}
+		if !told && p.Waiting != nil {
+			p.Waiting(held.PID)
+		}
+		told, wait = true, lockRetry
+	}
+}
+
+// pullInto is Pull for a model that no other pull is at.
+func (p *Puller) pullInto(ctx context.Context, card Card, dir, target string) (Pulled, error) {
+	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) { // a swap may have been cut short
+		if err := os.Rename(target+oldSuffix, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Pulled{}, fmt.Errorf("pull %s: %w", card.Name, err)
+		}
+	}
 	if there := Verify(card, target); there.OK && len(there.unproven()) == 0 {
 		return Pulled{Dir: target, Files: there.manifest()}, nil
 	}
@@ -104,6 +147,9 @@ func (p *Puller) file(ctx context.Context, from string, known File, path string)
 		},
 		stall: p.stall(),
 	}
+	if err := d.remember(); err != nil {
+		return ManifestFile{}, err
+	}
 	if err := p.persist(ctx, d); err != nil {
 		return ManifestFile{}, err
 	}
@@ -112,7 +158,7 @@ func (p *Puller) file(ctx context.Context, from string, known File, path string)
 		return ManifestFile{}, err
 	}
 	f.Name, f.Proof = known.Name, d.proof()
-	return f, os.Rename(d.path, path)
+	return f, errors.Join(os.Rename(d.path, path), d.forget())
 }
 
 // persist tries until the file is here and right, and waits longer after each try that brought nothing.
@@ -183,17 +229,25 @@ func (p *Puller) stall() time.Duration {
 	return defaultStall
 }
 
-// swap puts the folder stage in the place of target, which may exist.
+// oldSuffix ends the name of the folder that a swap is about to replace.
+const oldSuffix = ".old"
+
+// swap puts the folder stage in the place of target, which may exist. There is a model at each moment: target, or the
+// old one beside it, which [Folder] finds too.
 func swap(stage, target string) error {
-	old := target + ".old"
-	if err := os.RemoveAll(old); err != nil { // of a swap that was cut short
-		return err
-	}
-	if err := os.Rename(target, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	old := target + oldSuffix
+	_, err := os.Stat(target)
+	there := err == nil
+	if there {
+		if err := errors.Join(os.RemoveAll(old), os.Rename(target, old)); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(stage, target); err != nil {
-		return errors.Join(err, os.Rename(old, target))
+		if there {
+			err = errors.Join(err, os.Rename(old, target))
+		}
+		return err
 	}
 	return os.RemoveAll(old)
 }

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-d8745b77/rag/internal/filelock"
 	"github.com/seed-d8745b77/rag/internal/modelhub"
 )
 
@@ -38,8 +40,12 @@ func mustPull(t *testing.T, h *hub, p *modelhub.Puller, card modelhub.Card, dir 
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%v are in the folder (error %v), want the model alone", entries, err)
+	if err != nil || len(entries) != 2 || entries[0].Name() != ".pull-"+card.Name+".lock" {
+		t.Errorf("%v are in the folder (error %v), want the model and its lock", entries, err)
+	}
+	inside, err := os.ReadDir(filepath.Join(dir, card.Name))
+	if err != nil || len(inside) != len(modelhub.FileNames)+1 {
+		t.Errorf("%v are in the model's folder (error %v), want its files and the manifest", inside, err)
 	}
 	return got
 }
@@ -271,28 +277,122 @@ func TestPullGivesUpOnAConnectionThatBringsNothing(t *testing.T) {
 }
 
 func TestPullEndsWithItsContextAndGoesOnLater(t *testing.T) {
+	small := []string{"config.json", "tokenizer.json"}
+	for _, tt := range []struct {
+		name    string
+		pinned  bool
+		etag    string // of what came first
+		changed bool   // the hub has another file by then
+		want    []string
+	}{
+		{"pinned", true, "", false, nil},
+		{"stated by the hub, which has the file still", false, `"of the storage"`, false, small},
+		{"stated by the hub, which has another file", false, `"another"`, true, small},
+		{"stated by the hub, without a strong tag", false, `W/"of the storage"`, true, small},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h, dir := newHub(t), t.TempDir()
+			h.redirect = true
+			ctx, cancel := context.WithCancel(t.Context())
+			h.broken = func(w http.ResponseWriter, name string, n int) bool {
+				if n == 4 { // the weights, from the storage
+					w.Header().Set("ETag", tt.etag)
+					content := h.files[name]
+					if tt.changed {
+						content = strings.Repeat("x", len(content))
+					}
+					cut(w, content, 100)
+				}
+				return false
+			}
+			p, _ := puller(h)
+			p.Progress = func(s modelhub.Progress) {
+				if s.File == modelhub.WeightsFile && s.Done == 100 {
+					cancel()
+				}
+			}
+			if _, err := p.Pull(ctx, h.card(tt.pinned), dir); !errors.Is(err, context.Canceled) {
+				t.Errorf("got error %v, want context.Canceled", err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "small")); err == nil {
+				t.Error("half a model is in place")
+			}
+			h.requests()
+			p.Progress = nil
+			mustPull(t, h, p, h.card(tt.pinned), dir)
+			from := " from 100"
+			if tt.changed && strings.HasPrefix(tt.etag, "W/") {
+				from = ""
+			}
+			want := append(slices.Clone(tt.want), "model.safetensors"+from, "model.safetensors"+from)
+			if diff := cmp.Diff(want, h.requests()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOnePullWaitsForTheOther(t *testing.T) {
 	h, dir := newHub(t), t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	h.broken = func(w http.ResponseWriter, name string, n int) bool {
-		if name == modelhub.WeightsFile && n == 3 {
-			cancel()
-			cut(w, h.files[name], 100)
+	begun, told := make(chan struct{}), make(chan int, 1)
+	h.broken = func(_ http.ResponseWriter, _ string, n int) bool {
+		if n == 3 { // the first pull is at it until the second has said that it waits
+			close(begun)
+			told <- <-told
 		}
 		return false
 	}
-	p, _ := puller(h)
-	if _, err := p.Pull(ctx, h.card(true), dir); !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v, want context.Canceled", err)
+	first, _ := puller(h)
+	second, _ := puller(h)
+	second.Waiting = func(pid int) { told <- pid }
+	done := make(chan error, 1)
+	go func() {
+		_, err := first.Pull(t.Context(), h.card(true), dir)
+		done <- err
+	}()
+	<-begun
+	got := mustPull(t, h, second, h.card(true), dir)
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "small")); err == nil {
-		t.Error("half a model is in place")
+	if pid := <-told; pid != os.Getpid() || got.Fetched || len(h.requests()) != 3 {
+		t.Errorf("told of process %d, fetched %v: want one pull of three files", pid, got.Fetched)
+	}
+}
+
+func TestAPullThatWaitsEndsWithItsContext(t *testing.T) {
+	h, dir := newHub(t), t.TempDir()
+	lock, err := filelock.Take(filepath.Join(dir, ".pull-small.lock"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p, _ := puller(h)
+	p.Waiting = func(int) { cancel() }
+	if _, err := p.Pull(ctx, h.card(true), dir); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
+		t.Errorf("got error %v, want context.Canceled, and who pulls", err)
+	}
+	if err := lock.Release(true); err != nil {
+		t.Fatal(err)
+	}
+	mustPull(t, h, p, h.card(true), dir)
+}
+
+func TestASwapThatWasCutShortLosesNothing(t *testing.T) {
+	h, dir := newHub(t), t.TempDir()
+	p, _ := puller(h)
+	mustPull(t, h, p, h.card(true), dir)
+	old := filepath.Join(dir, "small.old")
+	if err := os.Rename(filepath.Join(dir, "small"), old); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(modelhub.DirVariable, "")
+	if got, err := modelhub.Find("small", dir); err != nil || got != old {
+		t.Errorf("found %q (error %v), want %q", got, err, old)
 	}
 	h.requests()
-	mustPull(t, h, p, h.card(true), dir)
-	for _, r := range h.requests() {
-		if r == modelhub.ConfigFile || r == modelhub.TokenizerFile {
-			t.Errorf("%s was fetched again", r)
-		}
+	if got := mustPull(t, h, p, h.card(true), dir); got.Fetched || len(h.requests()) != 0 {
+		t.Errorf("fetched %v: want the model back in its place", got.Fetched)
 	}
 }
 

@@ -1,6 +1,7 @@
 package modelrun_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -64,6 +65,14 @@ func TestOpenRefuses(t *testing.T) {
 		{"a tokenizer of another kind", embedder, modeltest.Shape{}, func(_ *modelhub.Card, dir string) {
 			_ = os.WriteFile(filepath.Join(dir, modelhub.TokenizerFile), []byte(`{"model": {"type": "BPE"}}`), 0o644)
 		}, modelhub.ErrUnsupported, "BPE"},
+		{"weights that are cut off", embedder, modeltest.Shape{}, func(_ *modelhub.Card, dir string) {
+			_ = os.Truncate(filepath.Join(dir, modelhub.WeightsFile), 20_000)
+		}, modelhub.ErrInvalid, "cut off"},
+		{"weights of fewer layers", embedder, modeltest.Shape{Layers: 1}, func(_ *modelhub.Card, dir string) {
+			path := filepath.Join(dir, modelhub.ConfigFile)
+			config, _ := os.ReadFile(path)
+			_ = os.WriteFile(path, bytes.Replace(config, []byte(`"num_hidden_layers":1`), []byte(`"num_hidden_layers":2`), 1), 0o644)
+		}, modelhub.ErrInvalid, "there is no tensor"},
 		{"a configuration that is none", embedder, modeltest.Shape{}, func(_ *modelhub.Card, dir string) {
 			_ = os.WriteFile(filepath.Join(dir, modelhub.ConfigFile), []byte(`[]`), 0o644)
 		}, modelhub.ErrInvalid, "config.json"},
@@ -77,6 +86,13 @@ func TestOpenRefuses(t *testing.T) {
 			_, err := modelrun.Open(card, dir, 1)
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("got error %v, want %v with %q", err, tt.want, tt.text)
+			}
+			said := 0 // how often the kind is
+			for _, kind := range []error{modelhub.ErrInvalid, modelhub.ErrUnsupported, encoder.ErrFormat, encoder.ErrUnsupported} {
+				said += strings.Count(err.Error(), kind.Error())
+			}
+			if said > 1 {
+				t.Errorf("%v: the kind is said %d times", err, said)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/seed-d8745b77/rag/internal/encoder"
 	"github.com/seed-d8745b77/rag/internal/modelhub"
@@ -27,20 +28,39 @@ const mostPositions = 2048
 // usualTokens is the window of a model whose card names none: that of most models, and most texts are shorter.
 const usualTokens = 512
 
-// Open opens a model in a folder. The weights are loaded at the first use, and checked then; threads as in
-// [encoder.NewRunner]. What the card leaves open is taken from the folder: pooling, window, dimensions. Errors are of
+// Open opens a model in a folder. The weights are loaded at the first use, and checked then; that the file has all of
+// them is looked at now. Models on one folder share tokenizer and weights. threads as in [encoder.NewRunner]. What the card leaves open is taken from the folder: pooling, window, dimensions. Errors are of
 // kind modelhub.ErrNotFound, ErrUnsupported or ErrInvalid.
 func Open(card modelhub.Card, dir string, threads int) (*Model, error) {
 	if missing := modelhub.Missing(dir); len(missing) > 0 {
 		return nil, fmt.Errorf("%s: %w: it lacks %s", dir, modelhub.ErrNotFound, strings.Join(missing, ", "))
 	}
-	shape, err := encoder.ReadConfig(dir, encoder.Options{Pooling: card.Pooling})
+	shape, err := encoder.CheckDir(dir, encoder.Options{Pooling: card.Pooling})
 	if err != nil {
 		return nil, kind(err)
 	}
 	if err := fits(&card, shape, dir); err != nil {
 		return nil, err
 	}
+	revision, err := fingerprint(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
+	place, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read model: %w", err)
+	}
+	// The content stands in the key too: a folder may be filled anew while the process runs.
+	p, err := shared.get(fmt.Sprintf("%s|%s|%s", revision, card.Pooling, place), func() (*parts, error) { return openParts(place, card.Pooling) })
+	if err != nil {
+		return nil, err
+	}
+	// The call goes through p, so that p lives as long as the model.
+	return New(card, p.words, revision, threads, func() (*encoder.Model, error) { return p.load() }), nil
+}
+
+// openParts reads the tokenizer of a folder, and the weights later.
+func openParts(dir, pooling string) (*parts, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, modelhub.TokenizerFile))
 	if err != nil {
 		return nil, fmt.Errorf("read tokenizer: %w", err)
@@ -49,13 +69,9 @@ func Open(card modelhub.Card, dir string, threads int) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", dir, modelhub.ErrUnsupported, err)
 	}
-	revision, err := fingerprint(dir)
-	if err != nil {
-		return nil, fmt.Errorf("read model: %w", err)
-	}
-	return New(card, words, revision, threads, func() (*encoder.Model, error) {
-		return encoder.LoadDir(dir, encoder.Options{Pooling: card.Pooling})
-	}), nil
+	return &parts{words, sync.OnceValues(func() (*encoder.Model, error) {
+		return encoder.LoadDir(dir, encoder.Options{Pooling: pooling})
+	})}, nil
 }
 
 // poolingFile is where sentence-transformers writes down how a model pools.
@@ -98,9 +114,9 @@ func fits(card *modelhub.Card, shape encoder.Config, dir string) error {
 func kind(err error) error {
 	switch {
 	case errors.Is(err, encoder.ErrUnsupported):
-		return fmt.Errorf("%w: %w", modelhub.ErrUnsupported, err)
+		return modelhub.WithKind(err, modelhub.ErrUnsupported)
 	case errors.Is(err, encoder.ErrFormat):
-		return fmt.Errorf("%w: %w", modelhub.ErrInvalid, err)
+		return modelhub.WithKind(err, modelhub.ErrInvalid)
 	}
 	return err
 }

@@ -19,12 +19,13 @@ import (
 
 // Shape is the form of a model. Zero fields have small defaults.
 type Shape struct {
-	Layers, Hidden, FeedForward int    // 0: 2, 32, 64
-	Heads                       int    // 0: 2
-	Positions                   int    // 0: 128
-	Scores                      bool   // a cross-encoder; false: an embedding model
-	Seed                        uint64 // of the weights
-	Type                        string // model_type in config.json; "": bert
+	Layers, Hidden, FeedForward int       // 0: 2, 32, 64
+	Heads                       int       // 0: 2
+	Positions                   int       // 0: 128
+	Scores                      bool      // a cross-encoder; false: an embedding model
+	Seed                        uint64    // of the weights
+	Type                        string    // model_type in config.json; "": bert
+	Vector                      []float32 // the vector of every text, Hidden long; nil: as the weights have it
 }
 
 func (s Shape) withDefaults() Shape {
@@ -137,6 +138,15 @@ func (w *writer) add(name string, mean float64, shape ...int) {
 	w.header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{begin, len(w.data)}}
 }
 
+// fixed appends a tensor of one dimension.
+func (w *writer) fixed(name string, values []float32) {
+	begin := len(w.data)
+	for _, v := range values {
+		w.data = binary.LittleEndian.AppendUint32(w.data, math.Float32bits(v))
+	}
+	w.header[name] = map[string]any{"dtype": "F32", "shape": []int{len(values)}, "data_offsets": []int{begin, len(w.data)}}
+}
+
 func (w *writer) linear(name string, outputs, inputs int) {
 	w.add(name+".weight", 0, outputs, inputs)
 	w.add(name+".bias", 0, outputs)
@@ -166,6 +176,11 @@ func safetensors(s Shape) []byte {
 		w.norm(layer+"attention.output.LayerNorm", s.Hidden)
 		w.linear(layer+"intermediate.dense", s.FeedForward, s.Hidden)
 		w.linear(layer+"output.dense", s.Hidden, s.FeedForward)
+		if i == s.Layers-1 && s.Vector != nil { // nothing but the bias comes out
+			w.fixed(layer+"output.LayerNorm.weight", make([]float32, s.Hidden))
+			w.fixed(layer+"output.LayerNorm.bias", s.Vector)
+			continue
+		}
 		w.norm(layer+"output.LayerNorm", s.Hidden)
 	}
 	if s.Scores {
