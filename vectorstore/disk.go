@@ -12,7 +12,7 @@ import (
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
-// layoutVersion is the version byte of all records of the store. docs/formats.md describes them.
+// layoutVersion is the version byte of all records of the stores. docs/formats.md describes them.
 const layoutVersion = 1
 
 // Bucket and key names; docs/formats.md shows the tree.
@@ -22,18 +22,21 @@ var (
 	allCollections = []byte("collections")
 	headerKey      = []byte("header")
 	recordsBucket  = []byte("records")
+	changesBucket  = []byte("changes")
 )
 
-// errStale says that the collection was changed through another Flat on the same directory.
+// errStale says that the collection was changed through another store on the same directory.
 var errStale = errors.New("the collection was changed meanwhile")
 
-// floatLen is the size of a stored number.
-const floatLen = 4
+// keyLen is the length of a record's key: a number that only grows, big endian.
+const keyLen = 8
+
+func keyBytes(key uint64) []byte { return binary.BigEndian.AppendUint64(nil, key) }
 
 // header is what is stored of a collection beside its records.
 type header struct {
 	dims int
-	gen  uint64 // changes with every write and is never used twice
+	gen  uint64 // changes with every write and is never used twice; 0: there is no such collection
 }
 
 func checkVersion(tx *bolt.Tx) error {
@@ -66,154 +69,106 @@ func stored(tx *bolt.Tx, collection string) (*bolt.Bucket, header, error) {
 	return b, h, nil
 }
 
-// fresh reports whether the collection in memory is what is stored.
-func (f *Flat) fresh(collection string) (bool, error) {
-	if f.db == nil {
-		return true, nil
+// storedNames lists the collections.
+func storedNames(tx *bolt.Tx) (names []string, err error) {
+	root := tx.Bucket(rootBucket)
+	if root == nil {
+		return nil, nil
 	}
-	var h header
-	err := f.db.View(func(tx *bolt.Tx) (err error) {
-		_, h, err = stored(tx, collection)
-		return err
+	err = root.Bucket(allCollections).ForEachBucket(func(name []byte) error {
+		names = append(names, string(name))
+		return nil
 	})
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	s := f.collections[collection]
-	if s == nil {
-		return h.gen == 0, kind(err)
-	}
-	return h.gen == s.gen, kind(err)
+	return names, err
 }
 
-// current returns the collection as it is stored, or nil if it is unknown. The caller holds f.write.
-func (f *Flat) current(collection string) (*slab, error) {
-	fresh, err := f.fresh(collection)
+// encode makes the record of a row.
+func (r *row) encode() ([]byte, error) {
+	w := record.NewWriter(layoutVersion, len(r.id)+len(r.docID)+len(r.fields)+4*len(r.vector)+16)
+	w.String(r.id)
+	w.String(r.docID)
+	w.String(r.fields)
+	w.Float32s(r.vector)
+	return w.Finish()
+}
+
+// decodeRow reads a record. The row's texts are copies; the vector's bytes are valid in the transaction only.
+func decodeRow(value []byte, dims int) (r row, vector []byte, err error) {
+	rec, vector, _, err := record.OpenTail(value, layoutVersion, 4*dims)
 	if err != nil {
-		return nil, err
+		return row{}, nil, err
 	}
-	if !fresh {
-		s, err := f.load(collection)
-		if err != nil {
-			return nil, err
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if s == nil {
-			delete(f.collections, collection)
-		} else {
-			f.collections[collection] = s
-		}
-		return s, nil
-	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.collections[collection], nil
+	r = row{id: rec.String(), docID: rec.String(), fields: rec.String()}
+	return r, vector, rec.Close()
 }
 
-// load reads a collection, nil if it is unknown.
-func (f *Flat) load(collection string) (s *slab, err error) {
-	err = f.db.View(func(tx *bolt.Tx) error {
-		b, h, err := stored(tx, collection)
-		if b == nil || err != nil {
+// write is a change of a collection in its transaction. It notes which keys are written and removed.
+type write struct {
+	records      *bolt.Bucket
+	put, removed []uint64
+}
+
+// store writes a row under its key, or under a new one if that is 0.
+func (w *write) store(r *row) (err error) {
+	if r.key == 0 {
+		if r.key, err = w.records.NextSequence(); err != nil {
 			return err
 		}
-		s = newSlab(h.dims)
-		s.gen = h.gen
-		vector := make([]float32, h.dims)
-		return b.Bucket(recordsBucket).ForEach(func(k, v []byte) error {
-			r, tail, _, err := record.OpenTail(v, layoutVersion, floatLen*h.dims)
-			if err != nil {
-				return fmt.Errorf("vector %x of collection %q: %w", k, collection, err)
-			}
-			one := row{id: r.String(), docID: r.String(), fields: r.String(), vector: vector}
-			if err := r.Close(); err != nil || len(k) != keyLen {
-				return fmt.Errorf("vector %x of collection %q: %w", k, collection, record.ErrDamaged)
-			}
-			one.key = binary.BigEndian.Uint64(k)
-			record.ReadFloat32s(vector, tail)
-			return s.put([]row{one})
-		})
-	})
-	return s, kind(err)
-}
-
-// keyLen is the length of a record's key: a number that only grows, big endian.
-const keyLen = 8
-
-// store writes a batch in one transaction and gives new records their keys.
-func (f *Flat) store(collection string, s *slab, batch []row) (gen uint64, err error) {
-	return f.update(collection, s, func(records *bolt.Bucket) error {
-		records.FillPercent = boltkv.SequentialFill
-		for i := range batch {
-			one := &batch[i]
-			if at, ok := s.rows[one.id]; ok {
-				one.key = s.keys[at]
-			} else if one.key, err = records.NextSequence(); err != nil {
-				return err
-			}
-			w := record.NewWriter(layoutVersion, len(one.id)+len(one.docID)+len(one.fields)+floatLen*s.dims+16)
-			w.String(one.id)
-			w.String(one.docID)
-			w.String(one.fields)
-			w.Float32s(one.vector)
-			rec, err := w.Finish()
-			if err != nil {
-				return err
-			}
-			if err := records.Put(binary.BigEndian.AppendUint64(nil, one.key), rec); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// unstore deletes records that are there in one transaction.
-func (f *Flat) unstore(collection string, s *slab, ids []string) (gen uint64, err error) {
-	return f.update(collection, s, func(records *bolt.Bucket) error {
-		for _, id := range ids {
-			if err := records.Delete(binary.BigEndian.AppendUint64(nil, s.keys[s.rows[id]])); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// update runs fn on the records of a collection, makes the collection where it is missing, and returns its new generation.
-func (f *Flat) update(collection string, s *slab, fn func(records *bolt.Bucket) error) (gen uint64, err error) {
-	if f.db == nil {
-		return s.gen, nil
 	}
-	err = f.db.Update(func(tx *bolt.Tx) error {
-		b, h, err := stored(tx, collection)
+	rec, err := r.encode()
+	if err != nil {
+		return err
+	}
+	w.put = append(w.put, r.key)
+	return w.records.Put(keyBytes(r.key), rec)
+}
+
+func (w *write) remove(key uint64) error {
+	w.removed = append(w.removed, key)
+	return w.records.Delete(keyBytes(key))
+}
+
+// commit runs fn on the records of a collection in one transaction, makes the collection where it is missing, and returns
+// its new generation. errStale: what is in memory is not what is stored.
+func (s *store) commit(c *collection, fn func(w *write) error) (gen uint64, err error) {
+	err = s.db.Update(func(tx *bolt.Tx) error {
+		b, h, err := stored(tx, c.name)
 		if err != nil {
 			return err
 		}
-		if h.gen != s.gen {
+		if h.gen != c.gen {
 			return errStale
 		}
 		if b == nil {
-			if b, err = layOut(tx, collection); err != nil {
+			if b, err = layOut(tx, c.name); err != nil {
 				return err
 			}
 		}
 		if gen, err = tx.Bucket(rootBucket).NextSequence(); err != nil {
 			return err
 		}
-		w := record.NewWriter(layoutVersion, 16)
-		w.Int(s.dims)
-		w.Uint(gen)
-		rec, err := w.Finish()
-		if err != nil {
+		head := record.NewWriter(layoutVersion, 16)
+		head.Int(c.dims)
+		head.Uint(gen)
+		if err := putRecord(b, headerKey, head); err != nil {
 			return err
 		}
-		if err := b.Put(headerKey, rec); err != nil {
+		w := write{records: b.Bucket(recordsBucket)}
+		w.records.FillPercent = boltkv.SequentialFill
+		if err := fn(&w); err != nil {
 			return err
 		}
-		return fn(b.Bucket(recordsBucket))
+		return logChange(b, change{gen: gen, after: h.gen, put: w.put, removed: w.removed})
 	})
-	return gen, kind(err)
+	return gen, err
+}
+
+func putRecord(b *bolt.Bucket, key []byte, w *record.Writer) error {
+	rec, err := w.Finish()
+	if err != nil {
+		return err
+	}
+	return b.Put(key, rec)
 }
 
 func layOut(tx *bolt.Tx, collection string) (*bolt.Bucket, error) {
@@ -221,11 +176,7 @@ func layOut(tx *bolt.Tx, collection string) (*bolt.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := record.NewWriter(layoutVersion, 0).Finish()
-	if err != nil {
-		return nil, err
-	}
-	if err := root.Put(versionKey, version); err != nil {
+	if err := putRecord(root, versionKey, record.NewWriter(layoutVersion, 0)); err != nil {
 		return nil, err
 	}
 	all, err := root.CreateBucketIfNotExists(allCollections)
@@ -241,24 +192,58 @@ func layOut(tx *bolt.Tx, collection string) (*bolt.Bucket, error) {
 }
 
 // dropStored removes a collection from the file.
-func (f *Flat) dropStored(collection string) error {
-	if f.db == nil {
-		return nil
-	}
+func (s *store) dropStored(collection string) error {
 	known := false
-	err := f.db.View(func(tx *bolt.Tx) error {
+	err := s.db.View(func(tx *bolt.Tx) error {
 		b, _, err := stored(tx, collection)
 		known = b != nil
 		return err
 	})
 	if err != nil || !known {
-		return kind(err)
+		return err
 	}
-	return kind(f.db.Update(func(tx *bolt.Tx) error {
+	return s.db.Update(func(tx *bolt.Tx) error {
 		err := tx.Bucket(rootBucket).Bucket(allCollections).DeleteBucket([]byte(collection))
-		if errors.Is(err, berrors.ErrBucketNotFound) { // another Flat on the directory was first
+		if errors.Is(err, berrors.ErrBucketNotFound) { // another store on the directory was first
 			return nil
 		}
 		return err
-	}))
+	})
+}
+
+// records reads what lies in the file, in one transaction.
+type records struct {
+	c      *collection
+	bucket *bolt.Bucket // nil: everything is in memory
+}
+
+// id returns the ID of a live slot's record.
+func (r records) id(slot uint32) (string, error) {
+	if r.bucket == nil {
+		return r.c.ids[slot], nil
+	}
+	row, _, err := r.row(slot)
+	return row.id, err
+}
+
+// vector reads a live slot's vector into dst, which has the right length.
+func (r records) vector(slot uint32, dst []float32) error {
+	if r.bucket == nil {
+		r.c.vectors.Vector(slot, dst[:0])
+		return nil
+	}
+	_, vector, err := r.row(slot)
+	if err == nil {
+		record.ReadFloat32s(dst, vector)
+	}
+	return err
+}
+
+func (r records) row(slot uint32) (row, []byte, error) {
+	key := uint64(r.c.slots.keys[slot])
+	row, vector, err := decodeRow(r.bucket.Get(keyBytes(key)), r.c.dims)
+	if err != nil {
+		err = fmt.Errorf("vector %d of collection %q: %w", key, r.c.name, err)
+	}
+	return row, vector, err
 }

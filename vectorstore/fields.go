@@ -1,65 +1,243 @@
 package vectorstore
 
-import "github.com/seed-d8745b77/rag"
+import (
+	"cmp"
+	"math"
+	"strings"
+	"time"
 
-// fields is what a filter looks at.
+	"github.com/seed-d8745b77/rag"
+)
+
+// fields is an inverted index over what filters look at: for each value of each field, the slots that have it. A filter
+// becomes a set of slots without looking at a record; [rag.Filter.Match] is the reference it agrees with. Slots of
+// records that are gone stay in until forget; the caller masks them.
 type fields struct {
-	meta     rag.Meta
-	validity rag.Validity
-	rows     int // that have these fields; 0: the place is free
+	slots    int // all are below
+	byName   map[string]*field
+	validity map[interval]*posting // records that are not valid for ever
 }
 
-// fieldTable keeps equal fields once: the passages of a page have the same, so a filter is asked once per page and not
-// once per passage, and the maps take little memory.
-type fieldTable struct {
-	all  []fields
-	free []uint32          // places in all
-	at   map[string]uint32 // encoded fields → place in all
-	keys []string          // place → encoded fields
+// field is the index of one field.
+type field struct {
+	present posting // also where the list of values is empty
+	texts   *values[string]
+	numbers *values[number]
+	bools   [2]posting // false, true
 }
 
-// use returns the place of encoded fields and counts one more row that has them.
-func (t *fieldTable) use(encoded string) (uint32, error) {
-	if at, ok := t.at[encoded]; ok {
-		t.all[at].rows++
-		return at, nil
+// number is a float64 as a key of a map: == on floats would lose NaN.
+type number uint64
+
+func numberOf(x float64) number {
+	switch {
+	case x == 0:
+		return 0 // -0 equals 0
+	case math.IsNaN(x):
+		return number(math.Float64bits(math.NaN()))
 	}
-	f, err := decodeFields(encoded)
-	if err != nil {
-		return 0, err
-	}
-	f.rows = 1
-	at := uint32(len(t.all))
-	if n := len(t.free); n > 0 {
-		at, t.free = t.free[n-1], t.free[:n-1]
-		t.all[at], t.keys[at] = f, encoded
-	} else {
-		t.all, t.keys = append(t.all, f), append(t.keys, encoded)
-	}
-	t.at[encoded] = at
-	return at, nil
+	return number(math.Float64bits(x))
 }
 
-// release counts one row less.
-func (t *fieldTable) release(at uint32) {
-	if t.all[at].rows--; t.all[at].rows == 0 {
-		delete(t.at, t.keys[at])
-		t.all[at], t.keys[at] = fields{}, ""
-		t.free = append(t.free, at)
-	}
+func (n number) float() float64 { return math.Float64frombits(uint64(n)) }
+
+func compareNumbers(a, b number) int { return cmp.Compare(a.float(), b.float()) }
+
+// interval is a validity whose bounds are in UTC, so that equal instants are equal keys.
+type interval struct{ from, until time.Time }
+
+func newFields() *fields {
+	return &fields{byName: map[string]*field{}, validity: map[interval]*posting{}}
 }
 
-// match returns by place whether the filter matches, and how many rows do; nil for a filter that matches everything.
-func (t *fieldTable) match(f rag.Filter) (allowed []bool, rows int) {
-	if f.IsZero() {
-		return nil, 0
+// add notes what the record in a slot has.
+func (f *fields) add(slot uint32, meta rag.Meta, v rag.Validity) {
+	f.slots = max(f.slots, int(slot)+1)
+	if !v.From.IsZero() || !v.Until.IsZero() {
+		f.interval(interval{v.From.UTC(), v.Until.UTC()}).add(slot, f.slots)
 	}
-	allowed = make([]bool, len(t.all))
-	for i := range t.all {
-		if x := &t.all[i]; x.rows > 0 && f.Match(x.meta, x.validity) {
-			allowed[i] = true
-			rows += x.rows
+	for name, value := range meta {
+		x := f.field(name)
+		x.present.add(slot, f.slots)
+		switch value := value.(type) {
+		case string:
+			x.text(value).add(slot, f.slots)
+		case []string:
+			for _, s := range value {
+				x.text(s).add(slot, f.slots)
+			}
+		case float64:
+			x.number(value).add(slot, f.slots)
+		case bool:
+			x.bool(value).add(slot, f.slots)
 		}
 	}
-	return allowed, rows
+}
+
+// field makes the index of a field where it is missing.
+func (f *fields) field(name string) *field {
+	x := f.byName[name]
+	if x == nil {
+		x = &field{texts: newValues(strings.Compare), numbers: newValues(compareNumbers)}
+		f.byName[strings.Clone(name)] = x // the name read from a record would keep the whole of it
+	}
+	return x
+}
+
+func (f *fields) interval(v interval) *posting {
+	p := f.validity[v]
+	if p == nil {
+		p = &posting{}
+		f.validity[v] = p
+	}
+	return p
+}
+
+func (x *field) text(s string) *posting { return x.texts.posting(s, strings.Clone) }
+
+func (x *field) number(n float64) *posting {
+	return x.numbers.posting(numberOf(n), func(n number) number { return n })
+}
+
+func (x *field) bool(b bool) *posting {
+	if b {
+		return &x.bools[1]
+	}
+	return &x.bools[0]
+}
+
+// forget takes slots out, so that they can be used again.
+func (f *fields) forget(gone bitmap) {
+	for v, p := range f.validity {
+		if !p.forget(gone) {
+			delete(f.validity, v)
+		}
+	}
+	for name, x := range f.byName {
+		x.texts.forget(gone)
+		x.numbers.forget(gone)
+		x.bools[0].forget(gone)
+		x.bools[1].forget(gone)
+		if !x.present.forget(gone) {
+			delete(f.byName, name)
+		}
+	}
+}
+
+// resolve returns the slots among live whose records a valid filter matches; the set is the caller's.
+func (f *fields) resolve(filter rag.Filter, live bitmap) bitmap {
+	set := f.match(filter, live)
+	set.and(live)
+	return set
+}
+
+// match may have slots that are not live.
+func (f *fields) match(filter rag.Filter, live bitmap) bitmap {
+	set := make(bitmap, max(len(live), len(newBitmap(f.slots))))
+	switch filter.Op {
+	case rag.OpAll:
+		set.or(live)
+	case rag.OpNot:
+		set.or(live)
+		set.andNot(f.match(filter.Args[0], live))
+	case rag.OpAnd:
+		set.or(live)
+		for _, arg := range filter.Args {
+			set.and(f.match(arg, live))
+		}
+	case rag.OpOr:
+		for _, arg := range filter.Args {
+			set.or(f.match(arg, live))
+		}
+	case rag.OpValidAt:
+		set.or(live)
+		set.andNot(f.invalidAt(filter.At, len(set)))
+	default:
+		if x := f.byName[filter.Field]; x != nil {
+			x.match(filter, set)
+		}
+	}
+	return set
+}
+
+// invalidAt has the slots whose validity does not contain an instant.
+func (f *fields) invalidAt(at time.Time, words int) bitmap {
+	set := make(bitmap, words)
+	for v, p := range f.validity {
+		if !(rag.Validity{From: v.from, Until: v.until}).Contains(at) {
+			p.into(set)
+		}
+	}
+	return set
+}
+
+// match adds the slots that a condition on the field holds for.
+func (x *field) match(filter rag.Filter, set bitmap) {
+	switch filter.Op {
+	case rag.OpExists:
+		x.present.into(set)
+	case rag.OpEq:
+		x.equal(filter.Value, set)
+	case rag.OpIn:
+		for _, v := range filter.Values {
+			x.equal(v, set)
+		}
+	case rag.OpPrefix:
+		prefix, _ := filter.Value.(string)
+		x.texts.between(
+			func(s string) bool { return s < prefix },
+			func(s string) bool { return !strings.HasPrefix(s, prefix) }, set)
+	case rag.OpRange:
+		x.within(*filter.Bounds, set)
+	}
+}
+
+func (x *field) equal(value any, set bitmap) {
+	switch value := value.(type) {
+	case string:
+		x.texts.equal(value, set)
+	case float64:
+		if !math.IsNaN(value) { // which equals nothing
+			x.numbers.equal(numberOf(value), set)
+		}
+	case bool:
+		x.bool(value).into(set)
+	}
+}
+
+// within adds the slots with a value in the bounds, which are all strings or all numbers.
+func (x *field) within(b rag.Bounds, set bitmap) {
+	if bounds, ok := boundsOf[string](b); ok {
+		x.texts.between(bounds.below, bounds.above, set)
+	}
+	if bounds, ok := boundsOf[float64](b); ok {
+		x.numbers.between(
+			func(n number) bool { return bounds.below(n.float()) },
+			func(n number) bool { return bounds.above(n.float()) }, set)
+	}
+}
+
+// bounds are those of [rag.Bounds] in one type; nil is open.
+type bounds[T cmp.Ordered] struct{ gt, gte, lt, lte *T }
+
+// boundsOf reports false where the bounds are of another type.
+func boundsOf[T cmp.Ordered](b rag.Bounds) (out bounds[T], ok bool) {
+	for _, one := range []struct {
+		from any
+		to   **T
+	}{{b.GT, &out.gt}, {b.GTE, &out.gte}, {b.LT, &out.lt}, {b.LTE, &out.lte}} {
+		if v, is := one.from.(T); is {
+			*one.to, ok = &v, true
+		}
+	}
+	return out, ok
+}
+
+// below and above compare as [rag.Filter.Match] does, where NaN comes before all numbers.
+func (b bounds[T]) below(x T) bool {
+	return b.gt != nil && cmp.Compare(x, *b.gt) <= 0 || b.gte != nil && cmp.Compare(x, *b.gte) < 0
+}
+
+func (b bounds[T]) above(x T) bool {
+	return b.lt != nil && cmp.Compare(x, *b.lt) >= 0 || b.lte != nil && cmp.Compare(x, *b.lte) > 0
 }

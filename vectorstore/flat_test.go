@@ -50,7 +50,7 @@ func vectors(n, dims int) []rag.VectorRecord {
 	return recs
 }
 
-func upsert(t testing.TB, f *vectorstore.Flat, recs []rag.VectorRecord) {
+func upsert(t testing.TB, f rag.VectorStore, recs []rag.VectorRecord) {
 	t.Helper()
 	if err := f.Upsert(t.Context(), "c", recs); err != nil {
 		t.Fatal(err)

@@ -1,13 +1,17 @@
-// Package vectorstore holds the dense indexes: flat, an exact scan over vectors that lie in memory and in <dir>/rag.db.
+// Package vectorstore holds the dense indexes, over vectors that lie in memory and in <dir>/rag.db: hnsw, a graph that
+// finds nearly all of the nearest in the fraction of a millisecond, and flat, which compares with every vector.
 //
-//	v, err := vectorstore.OpenFlat(dir, vectorstore.FlatConfig{})
+//	v, err := vectorstore.OpenHNSW(dir, vectorstore.HNSWConfig{})
 //	eng, err := rag.Open(dir, rag.WithVectorStore(v))
 package vectorstore
 
 import "github.com/seed-d8745b77/rag"
 
-// Register adds the vector store "flat" to p; its settings are [FlatConfig].
+// Register adds the vector stores "hnsw" and "flat" to p; their settings are [HNSWConfig] and [FlatConfig].
 func Register(p *rag.Providers) {
+	p.VectorStores.Register("hnsw", rag.Typed(func(env rag.Env, c HNSWConfig) (rag.VectorStore, error) {
+		return OpenHNSW(env.Dir, c)
+	}))
 	p.VectorStores.Register("flat", rag.Typed(func(env rag.Env, c FlatConfig) (rag.VectorStore, error) {
 		return OpenFlat(env.Dir, c)
 	}))

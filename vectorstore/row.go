@@ -8,12 +8,16 @@ import (
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
-// row is a record on its way into a slab.
+// row is a record on its way into a collection.
 type row struct {
 	id, docID string
 	fields    string // encoded validity and metadata
+	meta      rag.Meta
+	validity  rag.Validity
 	vector    []float32
-	key       uint64 // in the file
+	key       uint64 // in the file; 0: to be given
+	old       uint32 // slot of the record that it replaces
+	replaces  bool
 }
 
 // prepare checks records and encodes what filters look at. Of several with one ID the last is kept.
@@ -35,7 +39,7 @@ func prepare(recs []rag.VectorRecord) ([]row, error) {
 		if err != nil {
 			return nil, kind(fmt.Errorf("record %s: metadata: %w", rec.ID, err))
 		}
-		one := row{id: rec.ID, docID: rec.DocID, fields: fields, vector: rec.Vector}
+		one := row{id: rec.ID, docID: rec.DocID, fields: fields, meta: rec.Meta, validity: rec.Validity, vector: rec.Vector}
 		if j, again := at[rec.ID]; again {
 			rows[j] = one
 			continue
@@ -70,12 +74,12 @@ func encodeFields(m rag.Meta, v rag.Validity) (string, error) {
 	return w.Fields()
 }
 
-func decodeFields(s string) (f fields, err error) {
+func decodeFields(s string) (rag.Meta, rag.Validity, error) {
 	r := record.NewReader(s)
-	f.validity = rag.Validity{From: r.Time(), Until: r.Time(), Stated: r.Bool()}
-	f.meta = r.Map()
+	v := rag.Validity{From: r.Time(), Until: r.Time(), Stated: r.Bool()}
+	m := r.Map()
 	if err := r.Close(); err != nil {
-		return fields{}, fmt.Errorf("metadata: %w", err)
+		return nil, rag.Validity{}, fmt.Errorf("metadata: %w", err)
 	}
-	return f, nil
+	return m, v, nil
 }
