@@ -85,8 +85,3 @@ func checkCard(c Config) error {
 	}
 	return nil
 }
-
-// kinds are what the errors of models are in the SDK.
-var kinds = modelhub.Kinds{
-	NotFound: rag.ErrNotFound, Unsupported: rag.ErrUnsupported, Invalid: rag.ErrInvalid, Unavailable: rag.ErrUnavailable,
-}

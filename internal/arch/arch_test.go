@@ -49,6 +49,23 @@ func TestRootStandsOnTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// A program carries the weights of the models that it imports and of no other.
+func TestModelsComeAlone(t *testing.T) {
+	const english = module + "/embed/local"
+	pkgs, err := arch.LoadDeps(t.Context(), root, builds[0], "./embed/local/multilingual")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pkgs) < 10 {
+		t.Fatalf("%d packages are too few to tell", len(pkgs))
+	}
+	for _, p := range pkgs {
+		if p.Path == english {
+			t.Errorf("the multilingual model brings %s, and its weights", english)
+		}
+	}
+}
+
 // The checks must fail on a planted fault, else they guard nothing.
 func TestPlantedImports(t *testing.T) {
 	const m = "example.com/planted"

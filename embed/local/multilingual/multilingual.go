@@ -4,8 +4,8 @@
 //
 //	import _ "github.com/seed-d8745b77/rag/embed/local/multilingual" // provider "multilingual"
 //
-// Importing the package adds about 31 MB to a program, besides those of package local. Weights are unpacked at the first
-// call of Embed, once per process.
+// Importing the package adds about 31 MB to a program; the English model of package local stays out unless the program
+// imports that too. Weights are unpacked at the first call of Embed, once per process.
 package multilingual
 
 import (
@@ -19,7 +19,7 @@ import (
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/embed/local"
+	"github.com/seed-d8745b77/rag/embed/local/run"
 	"github.com/seed-d8745b77/rag/internal/encoder"
 	"github.com/seed-d8745b77/rag/internal/modelhub"
 	"github.com/seed-d8745b77/rag/internal/modelhub/modelrun"
@@ -87,7 +87,7 @@ var (
 )
 
 // New returns an embedder; the weights are unpacked later. A negative number of threads is [rag.ErrInvalid].
-func New(c Config) (*local.Embedder, error) {
+func New(c Config) (*run.Embedder, error) {
 	if c.Threads < 0 {
 		return nil, fmt.Errorf("threads is %d: want 0 (all processors) or more: %w", c.Threads, rag.ErrInvalid)
 	}
@@ -99,5 +99,5 @@ func New(c Config) (*local.Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("multilingual model: %w", err)
 	}
-	return local.NewOf(modelrun.New(card, w, r, c.Threads, load)), nil
+	return run.New(modelrun.New(card, w, r, c.Threads, load)), nil
 }
