@@ -92,6 +92,13 @@ type RetrievalConfig struct {
 	RerankTopN   int     `json:"rerank_top_n"`      // pairs given to the reranker; those behind stay behind, in the order of fusion, and their scores go on below the last pair's; default 20
 	RerankMS     int     `json:"rerank_timeout_ms"` // longest the reranker may take; default 2000
 	RerankWeight float64 `json:"rerank_weight"`     // share of the reranker in the final score, above 0 to 1; the rest is fusion's, both stretched to [0, 1]; default 1: the reranker's own score
+
+	Diversity      float64 `json:"diversity"`        // 0 to 1: how much a hit loses by being like better ones, the rest is its score's share; default 0: nothing
+	MaxPerDocument int     `json:"max_per_document"` // most hits of one document; default 0: any number
+	Collapse       float64 `json:"collapse"`         // 0 to 1: a passage that shares this part of its phrases with a better one is left out; default 0: none is; 0.9: near-duplicates, 1: the same words
+	Neighbours     int     `json:"neighbours"`       // passages given with a hit from before and behind it; default 0
+	Parent         bool    `json:"parent"`           // give the section of a hit with it; default false
+	Highlight      *bool   `json:"highlight"`        // tell where words of the query stand in a hit; default true
 }
 
 // IngestConfig bounds an ingest.
@@ -117,6 +124,7 @@ func DefaultConfig() Config {
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,
 			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
+			Highlight: new(true),
 		},
 		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},
 		Trace:  ProviderConfig{Provider: "jsonl"},

@@ -204,6 +204,12 @@ type (
 		// Vectors returns as many vectors as there are ids.
 		Vectors(ctx context.Context, collection string, ids []string) ([][]float32, error)
 	}
+	// Highlighter is implemented by sparse indexes that can show by which words a text is found.
+	Highlighter interface {
+		// Highlight returns for each record where words that the query asks for stand in its Text, in any order. Of the
+		// records it looks at Text and Language, of the query not at K and Filter.
+		Highlight(ctx context.Context, collection string, q SparseQuery, recs []TextRecord) ([][]TextRange, error)
+	}
 )
 
 // Fingerprinter is implemented by providers whose output depends on a version or on settings. What it returns is

@@ -272,6 +272,33 @@ type Hit struct {
 	Score  float64 // higher is better, never rising down the list; comparable only within one list. Trail has each stage's own
 	Trail  []Rank  // where each stage placed the chunk, in stage order
 	Status string  // "current", "needs_review", "expired" under a validity policy; "" without one
+
+	// What a search adds if it is asked to; see the fields of the same names in [Query].
+	Highlights []TextRange // where words of the query stand in Chunk.Text, in order, none touching the next
+	Duplicates []Duplicate // passages that were left out because this one says the same, in the order they had
+	Before     []Chunk     // passages before this one in its document, in document order
+	After      []Chunk     // passages behind it
+	Parent     *Parent     // what the passage is a part of; nil if there is none
+}
+
+// TextRange is a part of a text in bytes, half-open; it never cuts a rune.
+type TextRange struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Duplicate is a passage that says nearly the same as a hit.
+type Duplicate struct {
+	ChunkID    string  `json:"chunk_id"`
+	URI        string  `json:"uri"`
+	Similarity float64 `json:"similarity"` // 1: the same words in the same order
+}
+
+// Parent is the part of a document that a passage was cut from.
+type Parent struct {
+	Start int    `json:"start"` // byte offset into Document.Text
+	End   int    `json:"end"`   // byte offset into Document.Text, exclusive
+	Text  string `json:"text"`  // verbatim; "" if a better hit has the same parent, and its text
 }
 
 // Rank is the 1-based place a stage gave a chunk.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -32,23 +33,20 @@ type StageFate struct {
 // Explain runs the query and reports, stage by stage, what became of one chunk: its rank in each whole lane, also
 // below the lane's cut, and the place where it was lost. ErrNotFound if the chunk is not live.
 func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explanation, error) {
-	q.Explain = true
 	chunk, err := e.Chunk(ctx, q.Collection, chunkID)
 	if err != nil {
 		return nil, err
 	}
-	res, err := e.Search(ctx, q)
+	asked, err := e.search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Query: q.Text, Collection: res.Collection, Mode: res.Mode, ChunkID: chunkID, URI: chunk.URI}
-	for i, h := range res.Hits {
-		if h.Chunk.ID == chunkID {
-			rank := i + 1
-			x.Rank, x.Returned = &rank, true
-		}
+	x := &Explanation{Query: q.Text, Collection: asked.q.Collection, Mode: asked.result.Mode, ChunkID: chunkID, URI: chunk.URI}
+	if at := findHit(asked.hits, chunkID); at >= 0 {
+		x.Rank, x.Returned = new(at+1), true
 	}
 	s := newSearch(e, q)
+	s.deeper = asked.deeper
 	defer e.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil {
 		return nil, err
@@ -61,8 +59,14 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 	if err := e.explainLanes(ctx, s, x, chunkID); err != nil {
 		return nil, err
 	}
-	e.explainRest(s, x, res, chunkID)
+	fusion := s.explainFusion(x, asked, chunkID)
+	explainRest(x, asked, fusion)
 	return x, nil
+}
+
+// findHit returns the index of a chunk among hits, or -1.
+func findHit(hits []Hit, id string) int {
+	return slices.IndexFunc(hits, func(h Hit) bool { return h.Chunk.ID == id })
 }
 
 // explainLanes asks each lane for its whole ranking.
@@ -76,7 +80,7 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 	for _, lane := range []struct {
 		stage string
 		cut   int
-	}{{StageDense, s.laneK(r.DenseTopK, 1)}, {StageSparse, s.laneK(r.SparseTopK, 1)}} {
+	}{{StageDense, s.laneK(r.DenseTopK, s.deeper)}, {StageSparse, s.laneK(r.SparseTopK, s.deeper)}} {
 		fate := StageFate{Stage: lane.stage}
 		rank, seen := ranks[lane.stage][chunkID]
 		_, used := s.lists[lane.stage]
@@ -104,51 +108,58 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 	return nil
 }
 
-// explainRest follows the chunk through fusion and reranking and gives the verdict.
-func (e *Engine) explainRest(s *search, x *Explanation, res *Result, chunkID string) {
-	r := &s.Engine.config.Retrieval
+// explainFusion tells the chunk's rank in the whole fused list, and whether it was among the candidates of the search.
+func (s *search) explainFusion(x *Explanation, asked *search, id string) StageFate {
 	s.fuse(1 + len(s.lists[StageDense]) + len(s.lists[StageSparse])) // nothing is cut: no list is longer
-	fate := StageFate{Stage: StageFusion, Reason: "in neither lane's candidates"}
+	fate := StageFate{Stage: StageFusion, Kept: findHit(asked.pool, id) >= 0, Reason: "in neither lane's candidates"}
 	for i, m := range s.fused {
-		if m.ID == chunkID {
-			rank := i + 1
-			fate.Rank, fate.Score, fate.Reason = &rank, &m.Score, ""
-			cut := s.laneK(r.FusionTopK, 1)
-			if fate.Kept = rank <= cut; !fate.Kept {
-				fate.Reason = fmt.Sprintf("below the cut at %d", cut)
+		if m.ID == id {
+			fate.Rank, fate.Score, fate.Reason = new(i+1), &m.Score, ""
+			if !fate.Kept {
+				fate.Reason = fmt.Sprintf("below the cut at %d", s.laneK(s.config.Retrieval.FusionTopK, s.deeper))
 			}
 		}
 	}
 	x.Stages = append(x.Stages, fate)
-	rerank := StageFate{Stage: StageRerank, Reason: "off", Kept: fate.Kept}
-	for _, span := range res.Trace.Stages {
-		if span.Stage != StageRerank || span.Status == SpanOff {
-			continue
-		}
-		if span.Status == SpanFailed {
-			rerank.Reason = "failed: " + span.Error
-			continue
-		}
-		rerank.Kept, rerank.Reason = false, "below top_k after reranking, or not among the pairs"
-		for _, c := range span.Candidates {
-			if c.ChunkID == chunkID {
-				rerank.Rank, rerank.Score, rerank.Kept, rerank.Reason = &c.Rank, &c.Score, true, ""
-			}
+	return fate
+}
+
+// explainRest follows the chunk through reranking and shaping and gives the verdict.
+func explainRest(x *Explanation, asked *search, fusion StageFate) {
+	rerank := StageFate{Stage: StageRerank, Reason: "off", Kept: fusion.Kept}
+	if status := asked.result.Rerank; status.Reason != "" {
+		rerank.Reason = status.Status + ": " + status.Reason
+	} else if status.Status == RerankOK {
+		rerank.Reason = "not among the pairs"
+	}
+	at := findHit(asked.pool, x.ChunkID)
+	if at >= 0 {
+		if r, ok := asked.pool[at].RankAt(StageRerank); ok {
+			rerank.Rank, rerank.Score, rerank.Reason = &r.Position, &r.Score, ""
 		}
 	}
-	x.Stages = append(x.Stages, rerank, StageFate{Stage: "top_k", Rank: x.Rank, Kept: x.Returned})
+	shape := StageFate{Stage: StageShape, Reason: "off", Kept: at >= 0}
+	if asked.shaping.ranks() {
+		why := asked.fell[x.ChunkID]
+		if shape.Rank, shape.Kept, shape.Reason = x.Rank, shape.Kept && why == "", ""; why != "" {
+			shape.Reason = "dropped: " + why
+		}
+	}
+	x.Stages = append(x.Stages, rerank, shape, StageFate{Stage: "top_k", Rank: x.Rank, Kept: x.Returned})
 	if last := &x.Stages[len(x.Stages)-1]; !x.Returned {
-		last.Rank, last.Reason = cmp.Or(rerank.Rank, fate.Rank), fmt.Sprintf("not among the %d returned", s.q.TopK)
+		last.Rank, last.Reason = cmp.Or(rerank.Rank, fusion.Rank), fmt.Sprintf("not among the %d returned", asked.q.TopK)
 	}
 	switch {
 	case x.Returned:
 		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)
-	case !x.Stages[0].Kept && !x.Stages[1].Kept:
+	case !fusion.Kept && !x.Stages[0].Kept && !x.Stages[1].Kept:
 		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
-	case !fate.Kept:
-		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fate.Rank, *fate.Rank)
-	case rerank.Reason == "off" || strings.HasPrefix(rerank.Reason, "failed"):
-		x.Verdict = fmt.Sprintf("rank %d after fusion: top_k of %d would have returned it", *fate.Rank, *fate.Rank)
+	case !fusion.Kept:
+		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fusion.Rank, *fusion.Rank)
+	case strings.HasPrefix(shape.Reason, "dropped"):
+		x.Verdict = "left out in shaping, " + shape.Reason
+	case asked.result.Rerank.Status != RerankOK:
+		x.Verdict = fmt.Sprintf("rank %d after fusion: top_k of %d would have returned it", *fusion.Rank, *fusion.Rank)
 	default:
 		x.Verdict = "lost in reranking: a larger top_k, or no reranking, would have returned it"
 	}

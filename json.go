@@ -29,6 +29,20 @@ type hitJSON struct {
 	Ranks    ranksJSON `json:"ranks"`
 	Meta     Meta      `json:"meta"`
 	Status   *string   `json:"status"` // null without a validity policy
+
+	Highlights []TextRange     `json:"highlights"`
+	Duplicates []Duplicate     `json:"duplicates,omitempty"`
+	Before     []neighbourJSON `json:"before,omitempty"`
+	After      []neighbourJSON `json:"after,omitempty"`
+	Parent     *Parent         `json:"parent,omitempty"`
+}
+
+type neighbourJSON struct {
+	ChunkID string `json:"chunk_id"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Page    *int   `json:"page"` // null if the format has no pages
+	Text    string `json:"text"`
 }
 
 // ranksJSON has null where a stage did not see the chunk.
@@ -37,6 +51,7 @@ type ranksJSON struct {
 	Sparse   *int `json:"sparse"`
 	Fused    *int `json:"fused"`
 	Reranked *int `json:"reranked"`
+	Shaped   *int `json:"shaped"`
 }
 
 // MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, rerank, notes.
@@ -56,13 +71,14 @@ func (h *Hit) toJSON(rank int) hitJSON {
 	out := hitJSON{
 		Rank: rank, Score: h.Score, ChunkID: c.ID, DocID: c.DocID, URI: c.URI, Title: c.Title, Headings: c.Headings,
 		Start: c.Start, End: c.End, Text: c.Text, Meta: c.Meta,
-		Ranks: ranksJSON{h.position(StageDense), h.position(StageSparse), h.position(StageFusion), h.position(StageRerank)},
-	}
-	if c.Page > 0 {
-		out.Page = &c.Page
+		Ranks: ranksJSON{h.position(StageDense), h.position(StageSparse), h.position(StageFusion), h.position(StageRerank), h.position(StageShape)},
+		Page:  c.jsonPage(), Highlights: h.Highlights, Duplicates: h.Duplicates, Before: neighboursJSON(h.Before), After: neighboursJSON(h.After), Parent: h.Parent,
 	}
 	if h.Status != "" {
 		out.Status = &h.Status
+	}
+	if out.Highlights == nil {
+		out.Highlights = []TextRange{}
 	}
 	if out.Headings == nil {
 		out.Headings = []string{}
@@ -71,6 +87,22 @@ func (h *Hit) toJSON(rank int) hitJSON {
 		out.Meta = Meta{}
 	}
 	return out
+}
+
+func neighboursJSON(chunks []Chunk) []neighbourJSON {
+	out := make([]neighbourJSON, len(chunks))
+	for i, c := range chunks {
+		out[i] = neighbourJSON{c.ID, c.Start, c.End, c.jsonPage(), c.Text}
+	}
+	return out
+}
+
+// jsonPage returns the page, or nil if there is none.
+func (c *Chunk) jsonPage() *int {
+	if c.Page == 0 {
+		return nil
+	}
+	return &c.Page
 }
 
 // position returns the rank a stage gave, or nil.

@@ -311,6 +311,9 @@ func (c *Config) fillDefaults() {
 	if r.EnableSparse == nil {
 		r.EnableSparse = d.Retrieval.EnableSparse
 	}
+	if r.Highlight == nil {
+		r.Highlight = d.Retrieval.Highlight
+	}
 	if r.DenseWeight == 0 {
 		r.DenseWeight = d.Retrieval.DenseWeight
 	}
@@ -352,6 +355,9 @@ func (c *Config) validate() error {
 	}
 	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
 		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
+	}
+	if err := (Query{}).shaping(&r).validate(); err != nil {
+		return fmt.Errorf("retrieval.%w", err)
 	}
 	return nil
 }

@@ -42,19 +42,23 @@ func (s *search) rankFusion(span *Span) {
 	t.close(span, len(seen)-len(s.fused))
 }
 
-// rankRerank compares the reranked list with the fused list that was handed to the reranker.
+// rankRerank compares the order of the pairs with their order in the fused list.
 func (s *search) rankRerank(span *Span, before map[string]int) {
-	kept := min(len(s.hits), s.q.TopK)
+	s.rankHits(span, s.hits[:span.Out], before)
+	span.Moves.Dropped = 0 // those behind the pairs stay behind
+}
+
+// rankHits compares a list of hits with the places they had before.
+func (s *search) rankHits(span *Span, hits []Hit, before map[string]int) {
 	var t moveTally
-	for i, h := range s.hits[:kept] {
+	for i, h := range hits {
 		c := Candidate{ChunkID: h.Chunk.ID, Rank: i + 1, Score: h.Score}
 		if rank, ok := before[h.Chunk.ID]; ok {
 			c.RankBefore = &rank
 		}
 		t.add(span, c)
 	}
-	span.Out = kept
-	t.close(span, len(before)-kept)
+	t.close(span, len(before)-len(hits))
 }
 
 // moveTally sums up rank changes.

@@ -62,25 +62,25 @@ func TestRankOfANewChunkIsNullNotAGain(t *testing.T) {
 }
 
 func TestRerankComparesWithTheFusedList(t *testing.T) {
-	s := &search{q: Query{TopK: 2}}
+	s := &search{}
 	for _, id := range []string{"c", "a", "b"} {
 		s.hits = append(s.hits, Hit{Chunk: Chunk{ID: id}})
 	}
-	span := &Span{Stage: StageRerank}
-	s.rankRerank(span, map[string]int{"a": 1, "b": 2, "c": 3})
-	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 1, MaxGain: 2, MaxDrop: 1, Dropped: 1}, span.Moves); diff != "" {
+	span := &Span{Stage: StageRerank, Out: 2} // two pairs, and one behind them
+	s.rankRerank(span, map[string]int{"a": 1, "b": 3, "c": 2})
+	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 1, MaxGain: 1, MaxDrop: 1}, span.Moves); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestStagesOfATraceAreAlwaysTheFive(t *testing.T) {
+func TestStagesOfATraceAreAlwaysTheSix(t *testing.T) {
 	e := &Engine{config: DefaultConfig(), methods: map[string]string{StageSparse: "bm25"}, now: time.Now}
 	s := newSearch(e, Query{Text: "x"})
 	var got []string
 	for _, span := range s.trace(nil).Stages {
 		got = append(got, span.Stage+" "+span.Method+" "+span.Status)
 	}
-	if diff := cmp.Diff([]string{"query_processing  off", "dense  off", "sparse bm25 off", "fusion  off", "rerank  off"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"query_processing  off", "dense  off", "sparse bm25 off", "fusion  off", "rerank  off", "shape  off"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -55,7 +55,7 @@ func (s *search) rerank(ctx context.Context) {
 	span, start := s.begin(StageRerank)
 	defer s.end(span, start)
 	head := s.hits[:min(len(s.hits), s.config.Retrieval.RerankTopN)]
-	span.In, span.Out = len(head), min(len(s.hits), s.q.TopK)
+	span.In, span.Out = len(head), len(head)
 	scores, err := s.rerankScores(ctx, model, head, span)
 	if err != nil {
 		s.result.Rerank = RerankStatus{RerankFailed, err.Error()}

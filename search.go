@@ -29,6 +29,15 @@ type Query struct {
 	AsOf       time.Time // leaves out what is not in force at this instant; zero: no validity policy
 	Match      TextMatch // how the sparse lane looks for words. A quoted phrase leaves the dense lane out, which cannot tell where words stand
 	Explain    bool      // put the trace into the result
+
+	// How the ranked passages are made into hits; nil means what Config.Retrieval says, and its comments tell the
+	// ranges. Where passages are left out, those behind them move up, and the search looks deeper for more.
+	Diversity      *float64 // put passages first that are unlike better ones
+	MaxPerDocument *int     // most hits of one document
+	Collapse       *float64 // leave out passages that say nearly the same as a better one; Hit.Duplicates names them
+	Neighbours     *int     // fill Hit.Before and Hit.After
+	Parent         *bool    // fill Hit.Parent
+	Highlight      *bool    // fill Hit.Highlights
 }
 
 // Result is the outcome of a search.
@@ -49,6 +58,15 @@ type Result struct {
 // ErrUnavailable. Other errors: ErrInvalid (empty text, bad filter), ErrNotFound (no such collection), ErrFingerprint
 // (built by another embedder or analyzer), and whatever a configured reranker cannot be made for, see [Engine.Ready].
 func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
+	s, err := e.search(ctx, q)
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		return nil, err
+	}
+	return s.result, err
+}
+
+// search runs a search and records it.
+func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 	s := newSearch(e, q)
 	err := s.do(ctx)
 	if s.result.Hits == nil {
@@ -59,10 +77,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
 	if q.Explain {
 		s.result.Trace = trace
 	}
-	if err != nil && !errors.Is(err, ErrUnavailable) {
-		return nil, err
-	}
-	return s.result, err
+	return s, err
 }
 
 // search is the state of one Search call.
@@ -76,13 +91,20 @@ type search struct {
 	index   string // name under which the indexes know the collection
 	filter  Filter
 	chunks  int  // in the collection
+	docs    int  // in the collection
 	dense   bool // lanes wanted
 	words   bool
+	deeper  int                // how many times as many candidates are looked at as are configured
 	lists   map[string][]Match // by lane
 	fused   []Match
 	cut     bool  // fused is not all that the lanes gave
 	hits    []Hit // hydrated, in the order of the last stage
 	spans   map[string]*Span
+
+	shaping   shaping
+	pool      []Hit               // hits before they were shaped
+	fell      map[string]string   // why a hit of the pool fell in shaping, by chunk ID
+	phrasesOf map[string][]uint64 // see phrases; by chunk ID
 
 	reranker Reranker // nil: off
 }
@@ -96,42 +118,52 @@ func newSearch(e *Engine, q Query) *search {
 	if s.q.TopK == 0 {
 		s.q.TopK = e.config.Retrieval.TopK
 	}
+	s.shaping = q.shaping(&e.config.Retrieval)
+	s.phrasesOf = map[string][]uint64{}
 	s.result = &Result{Query: q.Text, Collection: s.q.Collection, TraceID: s.id, Rerank: RerankStatus{Status: RerankOff}}
 	return s
 }
 
-// do is the spine of a search.
+// do is the spine of a search. While it runs, the indexes that it reads are not taken away.
 func (s *search) do(ctx context.Context) error {
-	if err := s.find(ctx); err != nil {
+	defer s.readers.enter(s.q.Collection)()
+	if err := s.understand(ctx); err != nil { // query_processing
 		return err
 	}
-	s.rerank(ctx)
-	if len(s.hits) > s.q.TopK {
-		s.hits = s.hits[:s.q.TopK]
+	// Which passages fall in shaping depends on the reranker's order, so there may be too few only then.
+	for s.deeper = 1; ; s.deeper *= 2 {
+		more, err := s.find(ctx)
+		if err != nil {
+			return err
+		}
+		s.rerank(ctx)
+		s.shape(ctx)
+		if len(s.hits) >= s.fill() || !more {
+			break
+		}
+	}
+	if err := s.furnish(ctx); err != nil {
+		return err
 	}
 	s.result.Hits = s.hits
 	return s.noteMismatches(ctx)
 }
 
-// find ranks the candidates. While it runs, the indexes that it reads are not taken away.
-func (s *search) find(ctx context.Context) error {
-	defer s.readers.enter(s.q.Collection)()
-	if err := s.understand(ctx); err != nil { // query_processing
-		return err
-	}
-	// A chunk that is in an index but not live (a run under way, or cut short) takes a live one's place, so look
-	// further until there are enough or the lanes have no more.
-	for deeper := 1; ; deeper *= 2 {
-		if err := s.lanes(ctx, deeper); err != nil { // dense ∥ sparse
-			return err
+// find ranks the candidates. A chunk that is in an index but not live (a run under way, or cut short), or that will fall
+// in shaping, takes another's place, so it looks deeper until there are enough or the lanes have no more. It returns
+// whether they may have more.
+func (s *search) find(ctx context.Context) (more bool, err error) {
+	for ; ; s.deeper *= 2 {
+		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
+			return false, err
 		}
-		s.fuse(deeper)
-		live, err := s.hydrate(ctx)
-		if err != nil {
-			return err
+		s.fuse(s.deeper)
+		if err := s.hydrate(ctx); err != nil {
+			return false, err
 		}
-		if live >= s.q.TopK || live == len(s.fused) || !s.cut && !s.moreBelow(deeper) {
-			return nil
+		more := s.cut || s.moreBelow(s.deeper)
+		if !more || len(s.distinct(s.hits)) >= s.fill() {
+			return more, nil
 		}
 	}
 }
@@ -146,6 +178,9 @@ func (s *search) understand(ctx context.Context) error {
 	}
 	if s.q.TopK < 0 {
 		return fmt.Errorf("search: top_k is %d: it must be at least 1: %w", s.q.TopK, ErrInvalid)
+	}
+	if err := s.shaping.validate(); err != nil {
+		return fmt.Errorf("search: %w", err)
 	}
 	if err := s.q.Filter.Validate(); err != nil {
 		return err
@@ -171,7 +206,7 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.checkHeader(s.q.Collection, info.Header, s.dense, s.words); err != nil {
 		return err
 	}
-	s.chunks = info.Chunks
+	s.chunks, s.docs = info.Chunks, info.Documents
 	s.index = indexName(s.q.Collection, info.Header.Generation)
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
@@ -249,22 +284,22 @@ func (s *search) fuse(deeper int) {
 	s.rankFusion(span)
 }
 
-// hydrate reads the texts of the fused candidates, drops what is not live, and returns how many are left.
-func (s *search) hydrate(ctx context.Context) (int, error) {
+// hydrate reads the texts of the fused candidates and drops what is not live.
+func (s *search) hydrate(ctx context.Context) error {
 	ids := make([]string, len(s.fused))
 	for i, m := range s.fused {
 		ids[i] = m.ID
 	}
 	chunks, err := s.catalog.Chunks(ctx, s.q.Collection, ids)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	byID := make(map[string]*Chunk, len(chunks))
 	for i := range chunks {
 		byID[chunks[i].ID] = &chunks[i]
 	}
 	ranks := s.laneRanks()
-	s.hits = s.hits[:0]
+	s.hits = make([]Hit, 0, len(chunks))
 	for i, m := range s.fused {
 		c := byID[m.ID]
 		if c == nil {
@@ -281,7 +316,7 @@ func (s *search) hydrate(ctx context.Context) (int, error) {
 		}
 		s.hits = append(s.hits, h)
 	}
-	return len(s.hits), nil
+	return nil
 }
 
 // status of a text under a validity policy; "" without one.

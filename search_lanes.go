@@ -13,7 +13,7 @@ import (
 )
 
 // queryStages are the stages of a search, in order.
-var queryStages = []string{StageQuery, StageDense, StageSparse, StageFusion, StageRerank}
+var queryStages = []string{StageQuery, StageDense, StageSparse, StageFusion, StageRerank, StageShape}
 
 // begin starts a stage's span anew.
 func (s *search) begin(stage string) (*Span, time.Time) {
@@ -106,6 +106,9 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 		wg.Go(func() {
 			start := s.now()
 			list, err := search()
+			if err == nil {
+				err = checkFinite(list)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, lane{stage, list, err, s.now().Sub(start)})
@@ -125,6 +128,16 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	slices.SortFunc(got, func(a, b lane) int { return strings.Compare(a.stage, b.stage) })
 	return s.takeLanes(got)
+}
+
+// checkFinite reports a score that cannot be ranked.
+func checkFinite(list []Match) error {
+	for _, m := range list {
+		if m.Score-m.Score != 0 { // not a number, or infinite
+			return fmt.Errorf("the index gave chunk %s the score %v: %w", m.ID, m.Score, ErrInvalid)
+		}
+	}
+	return nil
 }
 
 // takeLanes keeps the lists of the lanes that answered and notes those that failed.

@@ -20,6 +20,7 @@ const (
 	StageSparse = "sparse"
 	StageFusion = "fusion"
 	StageRerank = "rerank"
+	StageShape  = "shape"
 	// Seen in errors and progress only.
 	StageCheck  = "check"
 	StageCommit = "commit"
@@ -41,7 +42,7 @@ type Trace struct {
 	UserQuery  string    `json:"user_query,omitempty"`  // query
 	Mode       string    `json:"mode,omitempty"`        // query
 	SourcePath []string  `json:"source_path,omitempty"` // ingest: scopes or URIs asked for, at most 20
-	Stages     []Span    `json:"stages"`                // five, always in pipeline order
+	Stages     []Span    `json:"stages"`                // five of an ingest, six of a query, always in pipeline order
 	TotalMS    float64   `json:"total_latency"`         // milliseconds
 	TopK       []TopHit  `json:"top_k_results,omitempty"`
 	Counts     *Counts   `json:"counts,omitempty"` // ingest
@@ -95,7 +96,7 @@ type Candidate struct {
 	ChunkID    string  `json:"chunk_id"`
 	Rank       int     `json:"rank"`
 	Score      float64 `json:"score"`
-	RankBefore *int    `json:"rank_before"` // fusion: best rank over both lanes; rerank: place in the fused list
+	RankBefore *int    `json:"rank_before"` // fusion: best rank over both lanes; rerank and shape: place in the list they were given
 	RankAfter  *int    `json:"rank_after"`
 	RankDelta  *int    `json:"rank_delta"` // before − after: positive moved up; null for a new chunk
 	DenseRank  *int    `json:"dense_rank,omitempty"`

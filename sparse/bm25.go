@@ -157,12 +157,16 @@ func (x *BM25) docs(ctx context.Context, recs []rag.TextRecord) ([]bm25.Doc, err
 	return docs, nil
 }
 
-func (x *BM25) doc(r rag.TextRecord, payload string) bm25.Doc {
-	language := r.Language
-	if language == "" {
-		language = lang.Detect(r.Text)
+// stemming says how the words of a record are stemmed.
+func stemming(r rag.TextRecord) string {
+	if r.Language == "" {
+		return analyze.Stemming(lang.Detect(r.Text))
 	}
-	d := bm25.Doc{ID: r.ID, Stemming: analyze.Stemming(language), Payload: payload}
+	return analyze.Stemming(r.Language)
+}
+
+func (x *BM25) doc(r rag.TextRecord, payload string) bm25.Doc {
+	d := bm25.Doc{ID: r.ID, Stemming: stemming(r), Payload: payload}
 	next := uint32(0) // position of the first word of a field
 	for _, f := range x.fields.of(r) {
 		first := next

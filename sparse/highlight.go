@@ -1,0 +1,197 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/analyze"
+)
+
+var _ rag.Highlighter = (*BM25)(nil)
+
+// Highlight returns where words of the query stand in the records' texts, in the order of the texts. A word is marked whole
+// if a term of the query is found by it, and so is an identifier of which the query names a part. In scripts without blanks
+// those characters are marked that the query has in this order.
+func (x *BM25) Highlight(ctx context.Context, collection string, q rag.SparseQuery, recs []rag.TextRecord) ([][]rag.TextRange, error) {
+	if err := errors.Join(ctx.Err(), q.Match.Validate()); err != nil {
+		return nil, err
+	}
+	index, err := x.keep.index(collection, q.Match != rag.TextMatch{})
+	if err != nil {
+		return nil, err
+	}
+	h := highlighter{analyzer: x.analyzer, terms: map[string]bool{}, grams: map[string]bool{}, seen: map[string]map[string]bool{}}
+	for _, clause := range x.ask(index, q).Clauses {
+		for _, term := range clause.Terms {
+			h.terms[term] = true
+		}
+	}
+	for piece := range markable(q.Text) {
+		if piece.gram {
+			h.grams[h.first(q.Text[piece.Start:piece.End])] = true
+		}
+	}
+	found := make([][]rag.TextRange, len(recs))
+	for i, r := range recs {
+		found[i] = h.text(r)
+	}
+	return found, nil
+}
+
+// highlighter compares the words of texts with what a query asks for.
+type highlighter struct {
+	analyzer *analyze.Analyzer
+	terms    map[string]bool
+	grams    map[string]bool            // the same of scripts without blanks: a single character only if it stands alone in the query
+	stemming string                     // of the text at hand
+	seen     map[string]map[string]bool // whether a word gives one of the terms, by stemming
+}
+
+func (h *highlighter) text(r rag.TextRecord) (found []rag.TextRange) {
+	h.stemming = stemming(r)
+	if h.seen[h.stemming] == nil {
+		h.seen[h.stemming] = map[string]bool{}
+	}
+	for piece := range markable(r.Text) {
+		if piece.gram {
+			found = append(found, h.gram(r.Text, piece.TextRange)...)
+		} else {
+			found = append(found, h.token(r.Text, piece.TextRange)...)
+		}
+	}
+	return found
+}
+
+// gram marks an n-gram that is asked for, or the characters of it that are asked for alone.
+func (h *highlighter) gram(text string, g rag.TextRange) []rag.TextRange {
+	gram := text[g.Start:g.End]
+	if h.grams[h.first(gram)] {
+		return []rag.TextRange{g}
+	}
+	var found []rag.TextRange
+	for i, r := range gram {
+		if h.grams[string(r)] {
+			found = append(found, rag.TextRange{Start: g.Start + i, End: g.Start + i + utf8.RuneLen(r)})
+		}
+	}
+	return found
+}
+
+// token marks the words of a token that are asked for, or all of it if only the whole is.
+func (h *highlighter) token(text string, t rag.TextRange) []rag.TextRange {
+	if !h.matches(text[t.Start:t.End]) {
+		return nil
+	}
+	var found []rag.TextRange
+	for start := t.Start; start < t.End; {
+		end := t.End
+		if n := strings.IndexFunc(text[start:t.End], func(r rune) bool { return !isWordPart(r) }); n >= 0 {
+			end = start + n
+		}
+		if end > start && h.matches(text[start:end]) {
+			found = append(found, rag.TextRange{Start: start, End: end})
+		}
+		_, joint := utf8.DecodeRuneInString(text[end:t.End])
+		start = end + joint
+	}
+	if found == nil {
+		return []rag.TextRange{t}
+	}
+	return found
+}
+
+// matches reports whether the index finds the word by the query.
+func (h *highlighter) matches(word string) bool {
+	hit, known := h.seen[h.stemming][word]
+	if !known {
+		h.analyzer.Passage(word, h.stemming, func(t analyze.Term) { hit = hit || h.terms[t.Text] })
+		h.seen[h.stemming][word] = hit
+	}
+	return hit
+}
+
+// first returns the first term of a piece, "" if it has none: of an n-gram that is the n-gram.
+func (h *highlighter) first(piece string) string {
+	first := ""
+	h.analyzer.Passage(piece, h.stemming, func(t analyze.Term) {
+		if first == "" {
+			first = t.Text
+		}
+	})
+	return first
+}
+
+// span is a part of a text that terms are made of: a token with its connectors, or an n-gram of a script without blanks.
+type span struct {
+	rag.TextRange
+	gram bool
+}
+
+// markable yields the pieces of a text. It cuts the text as it stands, since the analyzer's own cuts are those of the
+// normalised text.
+func markable(text string) func(yield func(span) bool) {
+	return func(yield func(span) bool) {
+		for at := 0; at < len(text); {
+			r, size := utf8.DecodeRuneInString(text[at:])
+			n := gramLength(r)
+			if n == 0 && !isWordPart(r) {
+				at += size
+				continue
+			}
+			end := len(text)
+			if k := strings.IndexFunc(text[at:], func(r rune) bool { return gramLength(r) != n || n == 0 && !isWordPart(r) && !isJoint(r) }); k >= 0 {
+				end = at + k
+			}
+			if n == 0 {
+				end = at + len(strings.TrimRightFunc(text[at:end], func(r rune) bool { return isJoint(r) && r != '+' && r != '#' }))
+				if !yield(span{TextRange: rag.TextRange{Start: at, End: end}}) {
+					return
+				}
+			} else if !yieldGrams(text, at, end, n, yield) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
+// yieldGrams yields every n characters in a row, or all of them if they are fewer.
+func yieldGrams(text string, at, end, n int, yield func(span) bool) bool {
+	var starts []int
+	for i := range text[at:end] {
+		starts = append(starts, at+i)
+	}
+	starts = append(starts, end)
+	last := len(starts) - 1
+	for i := range max(1, last-n+1) {
+		if !yield(span{rag.TextRange{Start: starts[i], End: starts[min(i+n, last)]}, true}) {
+			return false
+		}
+	}
+	return true
+}
+
+// gramLength is the length of the terms of a script without blanks, 0 for the others; as the analyzer has it.
+func gramLength(r rune) int {
+	switch {
+	case r < 0x0E00: // below Thai there are only scripts with blanks
+		return 0
+	case unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan):
+		return 3
+	case r == 'ー', unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo):
+		return 2
+	}
+	return 0
+}
+
+// isWordPart reports whether a rune is part of a word of a script with blanks.
+func isWordPart(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.N, unicode.M) && gramLength(r) == 0
+}
+
+// isJoint reports whether a rune joins words to a token, or ends one as in C++ and C#.
+func isJoint(r rune) bool { return strings.ContainsRune("_.-',’ʼ+#", r) }
