@@ -332,8 +332,8 @@ func (p *filterParser) unexpected(want string) error {
 		return p.fail(p.tok.at, "expected %s", want)
 	}
 	found, hint := p.tok.value, ""
-	if !p.tok.quoted {
-		known := append([]string{"and", "or"}, filterOperators...)
+	known := append([]string{"and", "or"}, filterOperators...)
+	if !p.tok.quoted && !slices.ContainsFunc(known, p.tok.is) {
 		if hint = DidYouMean(strings.ToLower(found), known); filterHabits[strings.ToLower(found)] != "" {
 			hint = fmt.Sprintf(", did you mean %q?", filterHabits[strings.ToLower(found)])
 		}

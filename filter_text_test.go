@@ -104,6 +104,7 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 		`a = "x\q"`:                  `column 7: unknown escape`,
 		`(a = 1`:                     `column 7: expected ")"`,
 		`a = 1)`:                     `column 6: expected and, or, or the end, found ")"`,
+		`a = 1 = 2`:                  `column 7: expected and, or, or the end, found "="`,
 		`a in x`:                     `column 6: expected "[", found "x"`,
 		`a in [1`:                    `column 8: expected ","`,
 		`a in [1,]`:                  `column 9: expected a value after "["`,

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,14 +16,16 @@ type queryFlags struct {
 	mode    string
 	filters []string
 	asOf    string
+	shape   shapeFlags
 }
 
 func (f *queryFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVarP(&f.topK, "top-k", "k", 0, "passages wanted (default: the configured number, 10)")
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
-	flags.StringArrayVarP(&f.filters, "filter", "f", nil, "condition on metadata: key=value or a filter as JSON; may come several times, all must hold")
+	flags.StringArrayVarP(&f.filters, "filter", "f", nil, "condition on metadata, such as 'year >= 2024 and not tags in [\"draft\"]'; may come several times, all must hold")
 	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	f.shape.addRanking(cmd)
 }
 
 // query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
@@ -44,46 +43,15 @@ func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error
 		modes := []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}
 		return q, usagef(cmd, "--mode %q%s (known: %s)", f.mode, rag.DidYouMean(f.mode, modes), strings.Join(modes, ", "))
 	}
-	for _, text := range f.filters {
-		one, err := parseFilter(text)
-		if err != nil {
-			return q, usagef(cmd, "--filter %s: %v", text, err)
-		}
-		q.Filter = rag.And(q.Filter, one)
-	}
+	f.shape.into(&q, cmd)
 	var err error
+	if q.Filter, err = parseFilters(f.filters); err != nil {
+		return q, usagef(cmd, "%v", err)
+	}
 	if q.AsOf, err = parseInstant(f.asOf); err != nil {
 		return q, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", f.asOf)
 	}
 	return q, nil
-}
-
-// parseFilter reads a filter as JSON, or key=value. A value that looks like a number or a bool matches that as well
-// as the text, since files say such things either way.
-func parseFilter(text string) (rag.Filter, error) {
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
-		var f rag.Filter
-		err := json.Unmarshal([]byte(text), &f)
-		return f, err
-	}
-	key, value, ok := strings.Cut(text, "=")
-	if key = strings.TrimSpace(key); !ok || key == "" {
-		return rag.Filter{}, errors.New(`want key=value or a JSON object such as {"op":"eq","field":"year","value":2026}`)
-	}
-	if strings.HasSuffix(key, "<") || strings.HasSuffix(key, ">") || strings.HasSuffix(key, "!") {
-		return rag.Filter{}, errors.New(`a comparison is written as JSON, such as {"op":"range","field":"year","bounds":{"gte":2026}} or {"op":"not","args":[{"op":"eq","field":"year","value":2026}]}`)
-	}
-	if key == rag.FieldURI {
-		uri, err := toURI(value)
-		return rag.Eq(key, uri), err
-	}
-	if n, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
-		return rag.In(key, value, n), nil
-	}
-	if value == "true" || value == "false" {
-		return rag.In(key, value, value == "true"), nil
-	}
-	return rag.Eq(key, value), nil
 }
 
 // parseInstant reads a day, which begins at midnight UTC, or an instant; "" is the zero time.

@@ -26,9 +26,9 @@ func newSearch(a *app) *cobra.Command {
 		Aliases: []string{"query"},
 		Short:   "Rank passages for a question",
 		Long: `search prints the passages that answer a question best, with the file, the page or heading, and the place that each
-stage gave them: dense (by meaning), sparse (by words), fused, reranked. With --path it ingests first, so that one
+stage gave them: dense (by meaning), sparse (by words), fused, reranked, shaped. With --path it ingests first, so that one
 command does the whole job.`,
-		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter department=sales --as-of 2026-01-31"),
+		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(cmd, args)
 			if err != nil {
@@ -43,6 +43,7 @@ command does the whole job.`,
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder to ingest first; may come several times")
 	f.add(cmd)
+	f.shape.addAround(cmd)
 	flags.BoolVar(&f.explain, "explain", false, "print each stage's list; with --json, put the trace into the result")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave the reranker out")
 	flags.BoolVar(&f.full, "full", false, "print passages whole")
@@ -116,7 +117,7 @@ func (a *app) printHit(rank int, h *rag.Hit, mode rag.Mode, full bool) {
 	}
 	facts = append(facts, "chunk "+h.Chunk.ID)
 	fmt.Fprintf(a.out, "%s%s\n", indent, p.dim(strings.Join(facts, " · ")))
-	lines := wrap(strings.Trim(visibleText(h.Chunk.Text), "\n"), a.width()-len(indent))
+	lines := a.markedLines(h.Chunk.Text, h.Highlights, a.width()-len(indent))
 	for i, line := range lines {
 		if i == shownLines && !full && len(lines) > shownLines+1 {
 			fmt.Fprintf(a.out, "%s%s\n", indent, p.dim(fmt.Sprintf("… %d more lines, --full prints them", len(lines)-i)))
@@ -124,6 +125,7 @@ func (a *app) printHit(rank int, h *rag.Hit, mode rag.Mode, full bool) {
 		}
 		fmt.Fprintf(a.out, "%s%s\n", indent, line)
 	}
+	a.printAround(h, indent, full)
 }
 
 // where tells the place of a chunk in its document: page and headings, or the title where there are none.
@@ -155,6 +157,7 @@ func trail(h *rag.Hit, mode rag.Mode) string {
 		{rag.StageSparse, "sparse", mode != rag.Dense},
 		{rag.StageFusion, "fused", false},
 		{rag.StageRerank, "reranked", false},
+		{rag.StageShape, "shaped", false},
 	} {
 		if r, ok := h.RankAt(stage.name); ok {
 			parts = append(parts, fmt.Sprintf("%s #%d", stage.shown, r.Position))

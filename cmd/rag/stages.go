@@ -17,7 +17,7 @@ const (
 	beforeColumns = 26
 )
 
-// printStages writes what each stage of a search ranked: the dense, sparse, fusion and rerank lists.
+// printStages writes what each stage of a search ranked: the dense, sparse, fusion, rerank and shape lists.
 func (a *app) printStages(ctx context.Context, eng *rag.Engine, res *rag.Result) {
 	p := a.paint(a.out)
 	passage := passageLookup(ctx, eng, res.Collection)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -117,46 +116,6 @@ func TestOneLine(t *testing.T) {
 			t.Errorf("oneLine(%q): got %q, want %q", in, got, want)
 		}
 	}
-}
-
-func TestParseFilter(t *testing.T) {
-	for text, want := range map[string]rag.Filter{
-		"department=people":  rag.Eq("department", "people"),
-		" department =a=b c": rag.Eq("department", "a=b c"),
-		"year=2026":          rag.In("year", "2026", 2026),
-		"draft=true":         rag.In("draft", "true", true),
-		"empty=":             rag.Eq("empty", ""),
-		` {"op":"range","field":"year","bounds":{"gte":2024}}`: rag.Range("year", rag.Bounds{GTE: 2024}),
-	} {
-		got, err := parseFilter(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", text, diff)
-		}
-	}
-	for _, text := range []string{"", "year", "=2026", "{", `{"op":"equals"}`, `{"op":"eq","field":"a","value":1,"extra":2}`} {
-		if _, err := parseFilter(text); err == nil {
-			t.Errorf("%q was taken for a filter", text)
-		}
-	}
-}
-
-func FuzzParseFilter(f *testing.F) {
-	for _, s := range []string{"a=b", "year=2026", "a=NaN", `{"op":"eq","field":"a","value":1}`, "{", "="} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		filter, err := parseFilter(text)
-		if err != nil {
-			return
-		}
-		if err := filter.Validate(); err != nil && !errors.Is(err, rag.ErrInvalid) {
-			t.Errorf("%q: %v", text, err)
-		}
-		filter.Match(rag.Meta{"a": "b"}, rag.Validity{})
-	})
 }
 
 func TestParseInstant(t *testing.T) {

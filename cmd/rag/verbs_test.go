@@ -57,10 +57,13 @@ func TestSearchModesAndFilters(t *testing.T) {
 	}{
 		{"sparse", []string{"-m", "sparse", "coffee"}, "notes.txt", "sparse"},
 		{"dense", []string{"--mode", "dense", "-k", "1", "coffee machine"}, "notes.txt", "dense"},
-		{"key=value", []string{"-f", "department=people", "coffee"}, "leave.md", "hybrid"},
+		{"equal", []string{"-f", "department=people", "coffee"}, "leave.md", "hybrid"},
 		{"number", []string{"-f", "year=2026", "coffee"}, "leave.md", "hybrid"},
+		{"path", []string{"-f", "uri = docs/leave.md", "coffee"}, "leave.md", "hybrid"},
+		{"folder", []string{"-f", "uri starts with docs/ and year exists", "coffee"}, "leave.md", "hybrid"},
+		{"not the folder", []string{"-f", "not uri starts with docs/", "coffee"}, "", "hybrid"},
 		{"two filters", []string{"-f", "year=2026", "-f", "department=sales", "coffee"}, "", "hybrid"},
-		{"JSON", []string{"--filter", `{"op":"not","args":[{"op":"exists","field":"year"}]}`, "-k", "1", "coffee machine"}, "notes.txt", "hybrid"},
+		{"not", []string{"--filter", "not year exists", "-k", "1", "coffee machine"}, "notes.txt", "hybrid"},
 		{"words of a question", []string{"-k", "1", "who", "signs", "off", "a", "trip"}, "travel.md", "hybrid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,8 +89,8 @@ func TestVerboseSearchPrintsEachStage(t *testing.T) {
 	s.rag("search", "--verbose", "notice period").want(exitDone).prints("dense flat", "sparse bm25", "fusion rrf", "rerank off", "dense 1, sparse 1")
 	var res searchOutput
 	s.rag("search", "--explain", "--json", "notice period").want(exitDone).into(&res)
-	if res.Trace == nil || len(res.Trace.Stages) != 5 {
-		t.Errorf("got trace %+v, want one of five stages", res.Trace)
+	if res.Trace == nil || len(res.Trace.Stages) != 6 {
+		t.Errorf("got trace %+v, want one of six stages", res.Trace)
 	}
 }
 
