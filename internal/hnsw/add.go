@@ -16,17 +16,17 @@ const maxBatch = 256
 func (g *Graph) Add(ctx context.Context, slots []uint32) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	if g.closed {
+	n := g.nodes.Load()
+	if n == nil {
 		return ErrClosed
 	}
-	n := g.nodes.Load()
 	if err := g.reserve(n, slots); err != nil {
 		return err
 	}
 	added, err := g.insert(ctx, n, slots)
 	g.live.Add(int64(added))
 	if err != nil {
-		g.remove(slots[:added])
+		g.remove(n, slots[:added])
 		return err
 	}
 	return g.prove(ctx, n)

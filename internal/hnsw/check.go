@@ -23,7 +23,11 @@ func (r Report) OK() bool { return len(r.Unreachable) == 0 && len(r.Broken) == 0
 func (g *Graph) Check() Report {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	return g.nodes.Load().check()
+	n := g.nodes.Load()
+	if n == nil {
+		return Report{}
+	}
+	return n.check()
 }
 
 func (n *nodes) check() Report {

@@ -13,10 +13,10 @@ import (
 func (g *Graph) Consolidate(ctx context.Context) (freed []uint32, err error) {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	if g.closed {
+	n := g.nodes.Load()
+	if n == nil {
 		return nil, ErrClosed
 	}
-	n := g.nodes.Load()
 	var all, alive []uint32
 	for slot := range uint32(n.size.Load()) {
 		switch node := n.of(slot); {

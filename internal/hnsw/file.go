@@ -28,10 +28,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	if g.closed {
+	n := g.nodes.Load()
+	if n == nil {
 		return 0, ErrClosed
 	}
-	n := g.nodes.Load()
 	sum := crc32.New(castagnoli)
 	out := io.MultiWriter(w, sum)
 	h := header{fileMagic, uint32(n.m), uint32(n.size.Load()), n.blocks.Load(), g.config.Seed, n.entry.Load()}

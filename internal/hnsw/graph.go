@@ -73,13 +73,12 @@ type Graph struct {
 	vectors *slab.Slab
 	config  Config
 	workers sync.Pool // of *worker
-	nodes   atomic.Pointer[nodes]
+	nodes   atomic.Pointer[nodes] // nil: closed
 	live    atomic.Int64 // slots
 	dead    atomic.Int64
 
 	changes  sync.Mutex // held by what changes the graph
 	unproved int        // nodes added since all were known to be reachable
-	closed   bool
 }
 
 // New returns an empty graph over a slab. The configuration is moved into its ranges.
@@ -104,22 +103,31 @@ func (g *Graph) Has(slot uint32) bool {
 	g.changes.Lock()
 	defer g.changes.Unlock()
 	n := g.nodes.Load()
-	return int64(slot) < n.size.Load() && n.of(slot).alive()
+	return n != nil && int64(slot) < n.size.Load() && n.of(slot).alive()
 }
 
 // Bytes returns the memory that the graph takes beside its slab.
-func (g *Graph) Bytes() int64 { return g.nodes.Load().bytes() }
+func (g *Graph) Bytes() int64 {
+	n := g.nodes.Load()
+	if n == nil {
+		return 0
+	}
+	return n.bytes()
+}
 
 // Delete takes slots out of the results; those that are not live are left out. It returns how many were. Deleted slots
 // still lead searches on their way; from a fifth of all on, Consolidate is worth its time.
 func (g *Graph) Delete(slots []uint32) int {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	return g.remove(slots)
+	n := g.nodes.Load()
+	if n == nil {
+		return 0
+	}
+	return g.remove(n, slots)
 }
 
-func (g *Graph) remove(slots []uint32) int {
-	n, removed := g.nodes.Load(), 0
+func (g *Graph) remove(n *nodes, slots []uint32) (removed int) {
 	for _, slot := range slots {
 		if int64(slot) >= n.size.Load() {
 			continue
@@ -138,11 +146,10 @@ func (g *Graph) remove(slots []uint32) int {
 func (g *Graph) Close() (err error) {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	if g.closed {
+	old := g.nodes.Swap(nil)
+	if old == nil {
 		return nil
 	}
-	g.closed = true
-	old := g.nodes.Swap(newNodes(g.config.M))
 	g.vectors.Exclusive(func() { err = old.close() })
 	return err
 }

@@ -19,10 +19,11 @@ func (g *Graph) prove(ctx context.Context, n *nodes) error {
 func (g *Graph) Repair(ctx context.Context) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
-	if g.closed {
+	n := g.nodes.Load()
+	if n == nil {
 		return ErrClosed
 	}
-	return g.repair(ctx, g.nodes.Load())
+	return g.repair(ctx, n)
 }
 
 // repair links the leaders that no search can find, or whose list is empty.

@@ -28,6 +28,9 @@ func (g *Graph) Search(ctx context.Context, q *slab.Query, r Request, hits []Hit
 	}
 	defer g.vectors.Unpin()
 	n := g.nodes.Load()
+	if n == nil {
+		return hits, ErrClosed
+	}
 	slot, level, ok := n.top()
 	if !ok {
 		return hits, ctx.Err()
