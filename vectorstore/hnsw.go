@@ -14,7 +14,7 @@ type HNSWConfig struct {
 	EfConstruction int    `json:"ef_construction"` // candidates for the links of a new node: more build a better graph, more slowly; 0: 200; m to 4096
 	Ef             int    `json:"ef"`              // width of a search, at least as wide as K: more finds more, more slowly; 0: 64; 1 to 4096
 	Quantization   string `json:"quantization"`    // how vectors lie in memory: "int8" in eight bits a value, the best rescored exactly from the file; "none"; "": "int8"
-	ExactBelow     int    `json:"exact_below"`     // records, of a collection or those that a filter matches, below which all are compared without a graph; 0: 20000; at least 1
+	ExactBelow     int    `json:"exact_below"`     // records below which a collection has no graph and all are compared; with a graph, so are those that a filter matches as long as they are fewer than the root of exact_below times all; 0: 20000; at least 1
 	Workers        int    `json:"workers"`         // goroutines that build the graph, or search without it; 0: GOMAXPROCS; at least 0
 	Seed           uint64 `json:"seed"`            // of the graph's layers: the same writes build the same graph
 }

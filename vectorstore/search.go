@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 	"github.com/seed-d8745b77/rag/internal/hnsw"
 	"github.com/seed-d8745b77/rag/internal/simd"
 	"github.com/seed-d8745b77/rag/internal/slab"
@@ -15,16 +17,16 @@ import (
 type candidate struct {
 	slot  uint32
 	score float32
-	id    string // of those that may be among the first
+	id    string // "": not read yet
 }
 
 // Vectors in eight bits rank nearly as the exact ones do: that many more candidates than wanted are scored exactly.
 // Measured on MiniLM and synthetic vectors of 384 dimensions; see docs/adr/0013-vector-stores.md.
 func rescored(k int) int { return k + max(k/2, 10) }
 
-// exactShare is the part of a collection below which the records that a filter matches are compared one by one: walking
-// the graph would visit more.
-const exactShare = 10
+// scanIsCheaper reports whether comparing the n records that a filter matches one by one is to be preferred to walking the
+// graph of all. A walk costs what comparing exactBelow vectors does, and f times as much where a filter matches one in f.
+func (t *tuning) scanIsCheaper(n, total int) bool { return n*n < t.exactBelow*total }
 
 // search finds the best matches in the collection. The caller keeps writers out.
 func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]rag.Match, error) {
@@ -39,15 +41,15 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 		return nil, ctx.Err()
 	}
 	wanted := k
-	if c.vectors.Kind() == slab.Int8 && in.bucket != nil {
+	if c.vectors.Kind() == slab.Int8 {
 		wanted = min(rescored(k), n)
 	}
 	var query slab.Query
 	c.vectors.Prepare(q.Vector, &query)
 	var found []candidate
 	var err error
-	if c.graph != nil && n >= max(s.tuning.exactBelow, c.slots.n/exactShare) {
-		found, err = s.walk(ctx, c, &query, wanted, allowed, !q.Filter.IsZero())
+	if c.graph != nil && !s.tuning.scanIsCheaper(n, c.slots.n) {
+		found, err = s.walk(ctx, c, &query, wanted, allowed, n)
 	}
 	if err == nil && len(found) < wanted { // also where the graph has lost some
 		found, err = scan(ctx, c.vectors, &query, wanted, allowed, s.workers)
@@ -63,11 +65,12 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 	return best(in, found, k)
 }
 
-// walk asks the graph for the best k, and for others that are as good as the last of them: the caller breaks ties.
-func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitmap, filtered bool) ([]candidate, error) {
+// walk asks the graph for the best k of the n allowed slots, and for others that are as good as the last of them: the
+// caller breaks ties.
+func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitmap, n int) ([]candidate, error) {
 	width := max(s.tuning.ef, k)
 	r := hnsw.Request{K: width, Ef: width}
-	if filtered || c.graph.Len() != c.slots.n { // a writer may have linked what is not to be seen yet
+	if c.graph.Len() != n { // a filter leaves some out, or a writer has linked what is not to be seen yet
 		r.Allow = allowed.has
 	}
 	hits, err := c.graph.Search(ctx, q, r, make([]hnsw.Hit, 0, width))
@@ -79,22 +82,25 @@ func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, a
 		if len(found) >= k && h.Score < found[k-1].score {
 			break
 		}
-		if allowed.has(h.Slot) {
+		if allowed.has(h.Slot) { // one that was linked since
 			found = append(found, candidate{slot: h.Slot, score: h.Score})
 		}
 	}
 	return found, nil
 }
 
-// rescore replaces scores by exact ones.
+// rescore replaces scores by exact ones, and notes the IDs that are read by the way.
 func rescore(in records, query []float32, found []candidate) error {
 	dot := simd.Fastest().Dot
 	vector := make([]float32, len(query))
 	for i := range found {
-		if err := in.vector(found[i].slot, vector); err != nil {
+		c := &found[i]
+		row, raw, err := in.row(c.slot)
+		if err != nil {
 			return err
 		}
-		found[i].score = dot(query, vector)
+		record.ReadFloat32s(vector, raw)
+		c.id, c.score = row.id, dot(query, vector)
 	}
 	return nil
 }
@@ -108,18 +114,21 @@ func best(in records, found []candidate, k int) ([]rag.Match, error) {
 	}
 	found = found[:end]
 	for i := range found {
-		id, err := in.id(found[i].slot)
-		if err != nil {
+		if found[i].id != "" {
+			continue
+		}
+		var err error
+		if found[i].id, err = in.id(found[i].slot); err != nil {
 			return nil, err
 		}
-		found[i].id = id
 	}
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 	})
 	matches := make([]rag.Match, k)
 	for i := range matches {
-		matches[i] = rag.Match{ID: found[i].id, Score: float64(found[i].score)}
+		// An ID is a part of its record's text, which the match must not keep alive.
+		matches[i] = rag.Match{ID: strings.Clone(found[i].id), Score: float64(found[i].score)}
 	}
 	return matches, nil
 }
