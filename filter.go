@@ -132,7 +132,7 @@ func (f Filter) Validate() error {
 	switch f.Op {
 	case OpAll, OpExists:
 	case OpEq:
-		if !isScalar(f.Value) {
+		if !isAskable(f.Value) {
 			return bad("the value is a %[1]T (%[1]v), not a string, finite number or bool", f.Value)
 		}
 	case OpPrefix:
@@ -141,7 +141,7 @@ func (f Filter) Validate() error {
 		}
 	case OpIn:
 		for _, v := range f.Values {
-			if !isScalar(v) {
+			if !isAskable(v) {
 				return bad("a value is a %[1]T (%[1]v), not a string, finite number or bool", v)
 			}
 		}
@@ -186,16 +186,18 @@ func (f Filter) Validate() error {
 	return nil
 }
 
-// isScalar reports whether a value can be compared. A number that is not finite cannot: it equals nothing, or has no form
-// in JSON.
 func isScalar(v any) bool {
-	switch v := v.(type) {
-	case string, bool:
+	switch v.(type) {
+	case string, float64, bool:
 		return true
-	case float64:
-		return v-v == 0
 	}
 	return false
+}
+
+// isAskable reports whether a filter may ask for a value. A number that is not finite has no form in JSON.
+func isAskable(v any) bool {
+	x, number := v.(float64)
+	return isScalar(v) && (!number || x-x == 0)
 }
 
 // Match is the reference that every store's filtering is tested against. An invalid filter matches nothing.
@@ -246,23 +248,40 @@ func (f Filter) matchScalar(have any) bool {
 // Contain reports whether a value lies in the bounds. One of another kind than the bounds does not, and none lies in no
 // bounds.
 func (b *Bounds) Contain(value any) bool {
-	within := func(bound any, want func(c int) bool) bool {
-		switch bound := bound.(type) {
-		case nil:
-			return true
-		case string:
-			s, ok := value.(string)
-			if ok && len(s) > len(bound) && isDay(bound) {
-				s = s[:len(bound)]
-			}
-			return ok && want(cmp.Compare(s, bound))
-		case float64:
-			x, ok := value.(float64)
-			return ok && want(cmp.Compare(x, bound))
+	for _, bound := range []any{b.GT, b.GTE, b.LT, b.LTE} {
+		if _, same := compareBound(value, bound); bound != nil && !same {
+			return false
 		}
-		return false
 	}
-	return *b != (Bounds{}) &&
-		within(b.GT, func(c int) bool { return c > 0 }) && within(b.GTE, func(c int) bool { return c >= 0 }) &&
-		within(b.LT, func(c int) bool { return c < 0 }) && within(b.LTE, func(c int) bool { return c <= 0 })
+	return *b != (Bounds{}) && !b.Below(value) && !b.Above(value)
+}
+
+// Below reports whether a value of the bounds' kind lies below them. Of a sorted list of values those below come first.
+func (b *Bounds) Below(value any) bool {
+	gt, above := compareBound(value, b.GT)
+	gte, from := compareBound(value, b.GTE)
+	return above && gt <= 0 || from && gte < 0
+}
+
+// Above reports whether a value of the bounds' kind lies above them.
+func (b *Bounds) Above(value any) bool {
+	lt, below := compareBound(value, b.LT)
+	lte, to := compareBound(value, b.LTE)
+	return below && lt >= 0 || to && lte > 0
+}
+
+// compareBound compares a value with a bound; same is false if they are of different kinds, or there is no bound.
+func compareBound(value, bound any) (c int, same bool) {
+	switch bound := bound.(type) {
+	case string:
+		s, same := value.(string)
+		if len(s) > len(bound) && isDay(bound) {
+			s = s[:len(bound)]
+		}
+		return cmp.Compare(s, bound), same
+	case float64:
+		x, same := value.(float64)
+		return cmp.Compare(x, bound), same
+	}
+	return 0, false
 }

@@ -31,7 +31,7 @@ func (h *sparseHost) addFiltered() []rag.TextRecord {
 		}
 		if i%5 == 0 {
 			r.Meta["open"] = i%10 == 0
-			r.Meta["date"] = day(1 + i%28).Format("2006-01-02")
+			r.Meta["date"] = day(1 + i%28).Format([]string{"2006-01-02", "2006-01-02T15:04:05Z"}[i/28%2])
 		}
 		switch i % 4 {
 		case 1:
@@ -63,7 +63,7 @@ func sparseFilters(t *testing.T, h *sparseHost) {
 		rag.Eq("kind", "form"), rag.Eq("n", 17), rag.Eq("open", true), rag.Eq("tags", "blue"), rag.Eq("nowhere", "x"),
 		rag.In("kind", "memo", "rule"), rag.In("n", 1, 2, 3, "4"), rag.In("tags", "green", "blue"), rag.In("kind"),
 		rag.Range("n", rag.Bounds{GTE: 100, LT: 200}), rag.Range("n", rag.Bounds{GT: 9990}), rag.Range("n", rag.Bounds{LTE: 0}),
-		rag.Range("date", rag.Bounds{GTE: "2026-01-10", LTE: "2026-01-20"}), rag.Range("kind", rag.Bounds{GT: "form"}),
+		rag.Range("date", rag.Bounds{GTE: "2026-01-10", LTE: "2026-01-20"}), rag.Range("date", rag.Bounds{GT: "2026-01-10", LT: "2026-01-20"}), rag.Range("kind", rag.Bounds{GT: "form"}),
 		rag.Prefix("kind", "r"), rag.Prefix("tags", "gr"), rag.Prefix("n", "1"),
 		rag.Exists("open"), rag.Exists("tags"), rag.Exists("nowhere"),
 		rag.ValidAt(day(1)), rag.ValidAt(day(10)), rag.ValidAt(day(20)),

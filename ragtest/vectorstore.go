@@ -378,7 +378,7 @@ func filterRecords(n int) []rag.VectorRecord {
 			m["tags"] = []string{"red", fmt.Sprintf("t%d", i%40)}
 		}
 		if i%5 == 0 {
-			m["date"] = time.Date(2020, 1, 1+i%1000, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			m["date"] = time.Date(2020, 1, 1+i%1000, 0, 0, 0, 0, time.UTC).Format([]string{time.DateOnly, time.RFC3339}[i/1000%2])
 		}
 		recs[i].Meta = m
 		if i%2 == 0 {
@@ -412,6 +412,7 @@ func suiteFilters() map[string]rag.Filter {
 		"range of numbers":     rag.Range("n", rag.Bounds{GTE: 100, LT: 103}),
 		"range above":          rag.Range("n", rag.Bounds{GT: 9000}),
 		"range of dates":       rag.Range("date", rag.Bounds{GTE: "2021-03-01", LTE: "2021-03-31"}),
+		"range between days":   rag.Range("date", rag.Bounds{GT: "2021-03-01", LT: "2021-03-31"}),
 		"prefix":               rag.Prefix(rag.FieldURI, "dir3/file1"),
 		"prefix of a list":     rag.Prefix("tags", "t2"),
 		"valid at":             rag.ValidAt(at),

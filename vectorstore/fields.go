@@ -207,37 +207,16 @@ func (x *field) equal(value any, set bitmap) {
 
 // within adds the slots with a value in the bounds, which are all strings or all numbers.
 func (x *field) within(b rag.Bounds, set bitmap) {
-	if bounds, ok := boundsOf[string](b); ok {
-		x.texts.between(bounds.below, bounds.above, set)
-	}
-	if bounds, ok := boundsOf[float64](b); ok {
-		x.numbers.between(
-			func(n number) bool { return bounds.below(n.float()) },
-			func(n number) bool { return bounds.above(n.float()) }, set)
-	}
-}
-
-// bounds are those of [rag.Bounds] in one type; nil is open.
-type bounds[T cmp.Ordered] struct{ gt, gte, lt, lte *T }
-
-// boundsOf reports false where the bounds are of another type.
-func boundsOf[T cmp.Ordered](b rag.Bounds) (out bounds[T], ok bool) {
-	for _, one := range []struct {
-		from any
-		to   **T
-	}{{b.GT, &out.gt}, {b.GTE, &out.gte}, {b.LT, &out.lt}, {b.LTE, &out.lte}} {
-		if v, is := one.from.(T); is {
-			*one.to, ok = &v, true
+	for _, bound := range []any{b.GT, b.GTE, b.LT, b.LTE} {
+		switch bound.(type) {
+		case string:
+			x.texts.between(func(s string) bool { return b.Below(s) }, func(s string) bool { return b.Above(s) }, set)
+			return
+		case float64:
+			x.numbers.between(
+				func(n number) bool { return b.Below(n.float()) },
+				func(n number) bool { return b.Above(n.float()) }, set)
+			return
 		}
 	}
-	return out, ok
-}
-
-// below and above compare as [rag.Filter.Match] does, where NaN comes before all numbers.
-func (b bounds[T]) below(x T) bool {
-	return b.gt != nil && cmp.Compare(x, *b.gt) <= 0 || b.gte != nil && cmp.Compare(x, *b.gte) < 0
-}
-
-func (b bounds[T]) above(x T) bool {
-	return b.lt != nil && cmp.Compare(x, *b.lt) >= 0 || b.lte != nil && cmp.Compare(x, *b.lte) > 0
 }

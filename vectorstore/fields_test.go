@@ -56,7 +56,7 @@ func TestResolveAgreesWithMatch(t *testing.T) {
 	}
 }
 
-var testValues = []any{"", "a", "ab", "b", "2024-01-01", 0.0, math.Copysign(0, -1), 1.0, -1.5, math.Inf(1), math.NaN(), true, false}
+var testValues = []any{"", "a", "ab", "b", "2024-01-01", "2024-01-01T10:00:00Z", "2024-01-02", 0.0, math.Copysign(0, -1), 1.0, -1.5, math.Inf(1), math.NaN(), true, false}
 
 func randomMeta(rnd *rand.Rand) rag.Meta {
 	m := rag.Meta{}
@@ -88,7 +88,7 @@ func randomValidity(rnd *rand.Rand) rag.Validity {
 func randomFilter(rnd *rand.Rand, depth int) rag.Filter {
 	field := fmt.Sprint("f", rnd.IntN(5))
 	value := func() any { return testValues[rnd.IntN(len(testValues))] }
-	switch op := rnd.IntN(7 + min(depth, 1)*3); op {
+	switch op := rnd.IntN(8 + min(depth, 1)*3); op {
 	case 0:
 		return rag.Eq(field, value())
 	case 1:
@@ -100,12 +100,14 @@ func randomFilter(rnd *rand.Rand, depth int) rag.Filter {
 	case 4:
 		return rag.ValidAt(time.Date(2024, 1, 1+rnd.IntN(5), rnd.IntN(4), 0, 0, 0, time.UTC))
 	case 5:
-		return rag.Range(field, rag.Bounds{GTE: []any{nil, "a", "aa"}[rnd.IntN(3)], LT: []any{"b", "2024"}[rnd.IntN(2)]})
+		return rag.Range(field, rag.Bounds{GTE: []any{nil, "a", "aa"}[rnd.IntN(3)], LT: []any{"b", "2024", "2024-01-02"}[rnd.IntN(3)]})
+	case 7:
+		return rag.Range(field, rag.Bounds{GT: []any{nil, "2024-01-01"}[rnd.IntN(2)], LTE: []any{"b", "2024-01-01", "2024-01-02"}[rnd.IntN(3)]})
 	case 6:
 		return rag.Range(field, rag.Bounds{GT: []any{nil, -1.5, 0.0}[rnd.IntN(3)], LTE: []any{1.0, 2.0, 0.0}[rnd.IntN(3)]})
-	case 7:
-		return rag.Not(randomFilter(rnd, depth-1))
 	case 8:
+		return rag.Not(randomFilter(rnd, depth-1))
+	case 9:
 		return rag.Filter{Op: rag.OpAnd, Args: randomFilters(rnd, depth)}
 	default:
 		return rag.Or(randomFilters(rnd, depth)...)
