@@ -93,7 +93,7 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 		`country = "UK" and year >=`: `column 27: expected a value after ">="`,
 		`é = "x" and`:                `column 12: expected a condition`,
 		`year == 2026`:               `column 6: expected an operator (=, !=, <, <=, >, >=, in, between, starts with, exists, not) after "year", found "==", did you mean "="?`,
-		`year betwen 1 and 2`:        `did you mean "between"?`,
+		`year betweem 1 and 2`:       `did you mean "between"?`,
 		`year <> 1`:                  `did you mean "!="?`,
 		`uri like docs/`:             `did you mean "starts with"?`,
 		`a = 1 && b = 2`:             `column 7: expected and, or, or the end, found "&&", did you mean "and"?`,
