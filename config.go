@@ -116,7 +116,7 @@ func DefaultConfig() Config {
 		Transforms:  []ProviderConfig{{Provider: "context"}},
 		Embedder:    ProviderConfig{Provider: "local"},
 		EmbedCache:  ProviderConfig{Provider: "file"},
-		VectorStore: ProviderConfig{Provider: "flat"},
+		VectorStore: ProviderConfig{Provider: "hnsw"},
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
 		Rerank:      ProviderConfig{Provider: None},

@@ -186,7 +186,7 @@ func (e *Engine) dropIndexes(ctx context.Context, index string) error {
 // VerifyReport compares the indexes of a collection with its catalog. Its JSON form is what `rag verify --json` prints.
 type VerifyReport struct {
 	Collection string     `json:"collection"`
-	OK         bool       `json:"ok"` // no orphans, nothing missing, no run was cut short
+	OK         bool       `json:"ok"` // no orphans, nothing missing, no run was cut short, nothing wrong with the vectors' index
 	Documents  int        `json:"documents"`
 	Chunks     int        `json:"chunks"`
 	Vectors    int        `json:"vectors"`    // records in the vector store
@@ -195,6 +195,7 @@ type VerifyReport struct {
 	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
 	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
 	Run        string     `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
+	Recall     *Recall    `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
 	Repaired   bool       `json:"repaired"`   // what is listed was put right
 }
 
@@ -212,11 +213,15 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 	if err != nil {
 		return nil, err
 	}
-	return e.compareIndexes(ctx, name, info.Header)
+	rep, err := e.compareIndexes(ctx, name, info.Header)
+	if err != nil {
+		return nil, err
+	}
+	return rep, e.measureRecall(ctx, rep, info.Header)
 }
 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
-// catalog. The report lists what was found.
+// catalog, a faulty index of vectors built anew. The report lists what was found.
 func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
 	name := e.collection(collection)
 	defer e.write(name)()
@@ -227,7 +232,14 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 	if err := e.checkHeader(name, info.Header, true, true); err != nil {
 		return nil, err
 	}
-	return e.reconcile(ctx, name, info.Header)
+	rep, err := e.reconcile(ctx, name, info.Header)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.measureRecall(ctx, rep, info.Header); err != nil {
+		return nil, err
+	}
+	return rep, e.rebuildVectors(ctx, rep, info.Header)
 }
 
 // compareIndexes fills a report.

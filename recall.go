@@ -24,3 +24,45 @@ type Recall struct {
 
 // OK reports whether nothing is wrong with the index.
 func (r Recall) OK() bool { return r.Unreachable == 0 && len(r.Problems) == 0 }
+
+// Recall returns what was last measured of a collection's vectors. It is the zero value if nothing was, as where searches
+// are exact, or there are no vectors.
+func (e *Engine) Recall(ctx context.Context, collection string) (Recall, error) {
+	name := e.collection(collection)
+	info, err := e.existing(ctx, name)
+	m, ok := e.vectors.(RecallMeasurer)
+	if err != nil || !ok || info.Header.Embedder == "" {
+		return Recall{}, err
+	}
+	return m.Recall(ctx, indexName(name, info.Header.Generation))
+}
+
+// measureRecall adds to a report what the vector store says of its index.
+func (e *Engine) measureRecall(ctx context.Context, rep *VerifyReport, h Header) error {
+	m, ok := e.vectors.(RecallMeasurer)
+	if !ok || h.Embedder == "" {
+		return nil
+	}
+	r, err := m.MeasureRecall(ctx, indexName(rep.Collection, h.Generation))
+	if err != nil {
+		return err
+	}
+	if r.Sampled > 0 || !r.OK() {
+		rep.Recall = &r
+	}
+	rep.OK = rep.OK && r.OK()
+	return nil
+}
+
+// rebuildVectors puts the vector store's index right where a report says that something is wrong with it.
+func (e *Engine) rebuildVectors(ctx context.Context, rep *VerifyReport, h Header) error {
+	if rep.Recall == nil || rep.Recall.OK() {
+		return nil
+	}
+	e.log.Info("building the index of vectors anew", "collection", rep.Collection, "unreachable", rep.Recall.Unreachable, "problems", rep.Recall.Problems)
+	if err := e.vectors.(RecallMeasurer).Rebuild(ctx, indexName(rep.Collection, h.Generation)); err != nil {
+		return &StageError{Stage: StageDense, Err: err}
+	}
+	rep.Repaired = true
+	return nil
+}

@@ -17,18 +17,21 @@ const (
 )
 
 // Recall returns what was last measured of a collection's graph: when it was built, had grown by half, or on demand. It is
-// the zero value where there is no graph: then searches are exact.
-func (h *HNSW) Recall(ctx context.Context, collection string) (r rag.Recall, err error) {
+// the zero value where there is no graph: then searches are exact. A collection that is not in memory is not read: its
+// snapshot says it.
+func (h *HNSW) Recall(ctx context.Context, collection string) (rag.Recall, error) {
 	if err := checkCall(ctx, collection); err != nil {
-		return r, err
+		return rag.Recall{}, err
 	}
 	h.write.Lock()
 	defer h.write.Unlock()
-	c, err := h.current(collection)
-	if c != nil {
-		r = c.links.recall
+	h.mu.RLock()
+	c := h.collections[collection]
+	h.mu.RUnlock()
+	if c == nil {
+		return h.snapshotRecall(collection), nil
 	}
-	return r, err
+	return c.links.recall, nil
 }
 
 // MeasureRecall brings a collection's graph up to date, looks at every node and link of it, and compares searches for a

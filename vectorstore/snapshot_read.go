@@ -65,14 +65,18 @@ func (s *store) readSnapshot(f io.Reader, name string, b *bolt.Bucket, h header)
 
 // decode is the inverse of encode. It asks whether to go on once it knows the generation.
 func (c *collection) decode(in io.Reader, g hnsw.Config, goOn func() error) error {
-	magic := make([]byte, len(snapshotMagic))
-	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
-		return fmt.Errorf("it begins with %q: %w", magic, record.ErrDamaged)
+	if err := readMagic(in); err != nil {
+		return err
 	}
 	for _, read := range []func(*record.Reader) error{
 		func(r *record.Reader) error {
-			if err := c.readHead(r, g); err != nil {
+			var err error
+			var identity string
+			if identity, c.gen, c.links.recall, err = readHead(r); err != nil {
 				return err
+			}
+			if identity != c.identity(g) {
+				return errOutdated
 			}
 			return goOn()
 		},
@@ -116,19 +120,41 @@ func readSection(in io.Reader) (*record.Reader, error) {
 	return r, err
 }
 
-func (c *collection) readHead(r *record.Reader, g hnsw.Config) error {
-	identity := r.String()
-	c.gen = r.Uint()
-	c.links.recall = rag.Recall{
-		K: r.Int(), Sampled: r.Int(), Value: r.Float64(), Records: r.Int(), Unreachable: r.Int(), Problems: r.Strings(),
-	}
-	if err := r.Close(); err != nil {
-		return err
-	}
-	if identity != c.identity(g) {
-		return errOutdated
+func readMagic(in io.Reader) error {
+	magic := make([]byte, len(snapshotMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
+		return fmt.Errorf("it begins with %q: %w", magic, record.ErrDamaged)
 	}
 	return nil
+}
+
+func readHead(r *record.Reader) (identity string, gen uint64, recall rag.Recall, err error) {
+	identity, gen = r.String(), r.Uint()
+	recall = rag.Recall{
+		K: r.Int(), Sampled: r.Int(), Value: r.Float64(), Records: r.Int(), Unreachable: r.Int(), Problems: r.Strings(),
+	}
+	return identity, gen, recall, r.Close()
+}
+
+// snapshotRecall reads only what was measured; the zero value where that cannot be read.
+func (s *store) snapshotRecall(collection string) rag.Recall {
+	f, err := os.Open(s.snapshotPath(collection))
+	if err != nil {
+		return rag.Recall{}
+	}
+	defer f.Close()
+	if err := readMagic(f); err != nil {
+		return rag.Recall{}
+	}
+	r, err := readSection(f)
+	if err != nil {
+		return rag.Recall{}
+	}
+	_, _, recall, err := readHead(r)
+	if err != nil {
+		return rag.Recall{}
+	}
+	return recall
 }
 
 // catchUp brings what was read from a snapshot up to date. The graph is linked later, see links.

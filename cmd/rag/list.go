@@ -52,6 +52,7 @@ type collectionJSON struct {
 	Created    time.Time  `json:"created"`
 	Updated    *time.Time `json:"updated"`
 	Unfinished bool       `json:"unfinished"`
+	Recall     *float64   `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
 }
 
 func (a *app) listCollections(ctx context.Context, eng *rag.Engine) error {
@@ -60,7 +61,7 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine) error {
 		return err
 	}
 	out := make([]collectionJSON, len(infos))
-	t := newTable("collection", "documents", "passages", "updated", "embedder").numbers(1, 2)
+	t := newTable("collection", "documents", "passages", "updated", "recall", "embedder").numbers(1, 2, 4)
 	for i, c := range infos {
 		h := c.Header
 		out[i] = collectionJSON{
@@ -74,11 +75,21 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine) error {
 		if h.Embedder != "" {
 			embedder, out[i].Embedder = h.Embedder, &h.Embedder
 		}
+		recall, err := eng.Recall(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		measured := ""
+		if recall.Sampled > 0 {
+			measured, out[i].Recall = strconv.FormatFloat(recall.Value, 'f', 3, 64), &recall.Value
+		} else if h.Embedder != "" {
+			measured = "exact"
+		}
 		name := visible(c.Name)
 		if h.Dirty {
 			name += " (unfinished)"
 		}
-		t.add(name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), when(c.Updated), visible(embedder))
+		t.add(name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), when(c.Updated), measured, visible(embedder))
 	}
 	if a.json {
 		return a.printJSON(struct {

@@ -86,7 +86,7 @@ func TestVerboseSearchPrintsEachStage(t *testing.T) {
 	s := newShell(t)
 	s.handbook()
 	s.rag("ingest", "docs").want(exitDone)
-	s.rag("search", "--verbose", "notice period").want(exitDone).prints("dense flat", "sparse bm25", "fusion rrf", "rerank off", "dense 1, sparse 1")
+	s.rag("search", "--verbose", "notice period").want(exitDone).prints("dense hnsw", "sparse bm25", "fusion rrf", "rerank off", "dense 1, sparse 1")
 	var res searchOutput
 	s.rag("search", "--explain", "--json", "notice period").want(exitDone).into(&res)
 	if res.Trace == nil || len(res.Trace.Stages) != 6 {

@@ -15,7 +15,8 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Compare the indexes with the catalog, and repair them",
 		Long: `verify looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The
-exit code is 1 if there are any, or if a run was cut short; with --repair all is put right.`,
+exit code is 1 if there are any, or if a run was cut short; with --repair all is put right. It measures how much of what
+an exact search finds a search of the vectors finds, too, where that is not all, and looks for faults of their index.`,
 		Example: examples("rag verify", "rag verify --repair"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,10 +79,25 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 			fmt.Fprintf(a.out, "  %s in %s: chunk %s\n", list.what, gap.Index, gap.ChunkID)
 		}
 	}
+	a.printRecall(r.Recall)
 	if r.Unfinished && !r.Repaired {
 		fmt.Fprintln(a.out, cutShort(r.Run))
 	} else if !r.OK && !r.Repaired {
 		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
+	}
+}
+
+// printRecall tells how much an approximate search finds, and what is wrong with its index.
+func (a *app) printRecall(r *rag.Recall) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(a.out, "recall@%d %.3f over %s\n", r.K, r.Value, count(r.Sampled, "question"))
+	if r.Unreachable > 0 {
+		fmt.Fprintf(a.out, "  %s that no search finds\n", count(r.Unreachable, "vector"))
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintf(a.out, "  %s\n", visible(problem))
 	}
 }
 
