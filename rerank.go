@@ -50,6 +50,7 @@ func (s *search) rerank(ctx context.Context) {
 	if reason := foreign(lang.Detect(s.text), model.Languages); reason != "" {
 		s.result.Rerank = RerankStatus{RerankLeftOut, reason}
 		s.note(StageRerank, SpanLeftOut, reason)
+		s.spans[StageRerank].Detail["status"] = RerankLeftOut
 		return
 	}
 	span, start := s.begin(StageRerank)

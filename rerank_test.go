@@ -298,7 +298,7 @@ func TestAQuestionInAnotherLanguageIsNotReranked(t *testing.T) {
 			if c.want == rag.RerankOK {
 				return
 			}
-			if !strings.Contains(res.Rerank.Reason, `"de"`) || len(res.Notes) != 1 || res.Trace.Stages[4].Status != rag.SpanLeftOut {
+			if !strings.Contains(res.Rerank.Reason, `"de"`) || len(res.Notes) != 1 || res.Trace.Stages[4].Status != rag.SpanLeftOut || res.Trace.Stages[4].Detail["status"] != rag.RerankLeftOut {
 				t.Errorf("status %+v, notes %+v, span %+v", res.Rerank, res.Notes, res.Trace.Stages[4])
 			}
 		})
