@@ -42,6 +42,24 @@ var brokenSparse = map[string]brokenCase{
 			return x.BM25.Search(ctx, c, q)
 		}
 	})},
+	"index that ignores phrases": {"a quoted phrase stands in every match, or is ErrUnsupported", indexThat(func(x *brokenIndex) {
+		x.search = func(ctx context.Context, c string, q rag.SparseQuery) ([]rag.Match, error) {
+			q.Match.Phrase = false
+			return x.BM25.Search(ctx, c, q)
+		}
+	})},
+	"index that ignores prefixes": {"a word with a star stands for all that begin so, or is ErrUnsupported", indexThat(func(x *brokenIndex) {
+		x.search = func(ctx context.Context, c string, q rag.SparseQuery) ([]rag.Match, error) {
+			q.Match.Prefix = false
+			return x.BM25.Search(ctx, c, q)
+		}
+	})},
+	"index that is always fuzzy": {"a fuzzy word finds those few letters away, after those that are equal, or is ErrUnsupported", indexThat(func(x *brokenIndex) {
+		x.search = func(ctx context.Context, c string, q rag.SparseQuery) ([]rag.Match, error) {
+			q.Match.Fuzzy = rag.MaxFuzzy
+			return x.BM25.Search(ctx, c, q)
+		}
+	})},
 	"index that ignores deletes": {"deleted records are gone, and absent IDs are no error", indexThat(func(x *brokenIndex) {
 		x.delete = func(context.Context, string, []string) error { return nil }
 	})},

@@ -62,6 +62,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"search", "x", "--top-k", "many"}, "--top-k"},
 		{[]string{"search", "x", "--top-k", "0"}, "at least 1"},
 		{[]string{"search", "x", "--mode", "hybird"}, `did you mean "hybrid"?`},
+		{[]string{"search", "x", "--fuzzy", "3"}, "from 0 to 2"},
 		{[]string{"search", "x", "--filter", "year"}, `column 5: expected an operator after "year"`},
 		{[]string{"search", "x", "--filter", "手册 == x"}, `found "==", did you mean "="?` + "\n  手册 == x\n       ^"},
 		{[]string{"search", "x", "--as-of", "yesterday"}, "--as-of"},

@@ -16,6 +16,7 @@ type queryFlags struct {
 	mode    string
 	filters []string
 	asOf    string
+	match   rag.TextMatch
 	shape   shapeFlags
 }
 
@@ -24,18 +25,24 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 	flags.IntVarP(&f.topK, "top-k", "k", 0, "passages wanted (default: the configured number, 10)")
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
 	flags.StringArrayVarP(&f.filters, "filter", "f", nil, "condition on metadata, such as 'year >= 2024 and not tags in [\"draft\"]'; may come several times, all must hold")
+	flags.BoolVar(&f.match.Phrase, "phrase", false, "what stands in \"quotes\" must be in a passage word by word")
+	flags.BoolVar(&f.match.Prefix, "prefix", false, "a word with * behind it stands for all words that begin so")
+	flags.IntVar(&f.match.Fuzzy, "fuzzy", 0, "most letters, 0 to 2, that a word of a passage may differ by; in a short word fewer")
 	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
 	f.shape.addRanking(cmd)
 }
 
 // query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
 func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error) {
-	q := rag.Query{Text: strings.Join(words, " "), TopK: f.topK, Mode: rag.Mode(f.mode)}
+	q := rag.Query{Text: strings.Join(words, " "), TopK: f.topK, Mode: rag.Mode(f.mode), Match: f.match}
 	if len(words) == 0 || strings.TrimSpace(q.Text) == "" {
 		return q, usagef(cmd, "no question given")
 	}
 	if cmd.Flags().Changed("top-k") && f.topK < 1 {
 		return q, usagef(cmd, "--top-k is %d: it must be at least 1", f.topK)
+	}
+	if f.match.Validate() != nil {
+		return q, usagef(cmd, "--fuzzy is %d: it must be from 0 to %d", f.match.Fuzzy, rag.MaxFuzzy)
 	}
 	switch q.Mode {
 	case "", rag.Hybrid, rag.Dense, rag.Sparse:

@@ -28,7 +28,7 @@ func newSearch(a *app) *cobra.Command {
 		Long: `search prints the passages that answer a question best, with the file, the page or heading, and the place that each
 stage gave them: dense (by meaning), sparse (by words), fused, reranked, shaped. With --path it ingests first, so that one
 command does the whole job.`,
-		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
+		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(cmd, args)
 			if err != nil {

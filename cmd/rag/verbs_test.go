@@ -64,6 +64,10 @@ func TestSearchModesAndFilters(t *testing.T) {
 		{"not the folder", []string{"-f", "not uri starts with docs/", "coffee"}, "", "hybrid"},
 		{"two filters", []string{"-f", "year=2026", "-f", "department=sales", "coffee"}, "", "hybrid"},
 		{"not", []string{"--filter", "not year exists", "-k", "1", "coffee machine"}, "notes.txt", "hybrid"},
+		{"phrase", []string{"--phrase", `"coffee machine" trip`}, "notes.txt", "sparse"},
+		{"no such phrase", []string{"--phrase", `"machine coffee"`}, "", "sparse"},
+		{"prefix", []string{"-m", "sparse", "--prefix", "coff*"}, "notes.txt", "sparse"},
+		{"fuzzy", []string{"-m", "sparse", "--fuzzy", "1", "cofee"}, "notes.txt", "sparse"},
 		{"words of a question", []string{"-k", "1", "who", "signs", "off", "a", "trip"}, "travel.md", "hybrid"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

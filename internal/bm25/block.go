@@ -52,17 +52,16 @@ const tableEntry = 8
 
 func blocksOf(postings int) int { return (postings + blockSize - 1) / blockSize }
 
-// appendImpacts appends how many impacts follow, and each as its distance to the one before it: both numbers rise.
+// appendImpacts appends how many bytes follow, and each impact as its distance to the one before it: both numbers rise.
 func appendImpacts(b []byte, block []posting, lengths []uint32) []byte {
-	kept := competitive(block, lengths)
-	b = binary.AppendUvarint(b, uint64(len(kept)))
+	var list []byte
 	var before impact
-	for _, k := range kept {
-		b = binary.AppendUvarint(b, uint64(k.tf-before.tf))
-		b = binary.AppendUvarint(b, uint64(k.length-before.length))
+	for _, k := range competitive(block, lengths) {
+		list = binary.AppendUvarint(list, uint64(k.tf-before.tf))
+		list = binary.AppendUvarint(list, uint64(k.length-before.length))
 		before = k
 	}
-	return b
+	return append(binary.AppendUvarint(b, uint64(len(list))), list...)
 }
 
 // competitive returns the impacts that no other beats, by rising tf and length.

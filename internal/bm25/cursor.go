@@ -72,12 +72,13 @@ func (c *cursor) seek(doc uint32) (found uint32, ok bool) {
 			continue
 		}
 		c.load(c.first)
-		docs := c.block.docs[:c.block.n]
-		for c.at < len(docs) && docs[c.at] < doc {
-			c.at++
+		docs, at := c.block.docs[:c.block.n], c.at
+		for at < len(docs) && docs[at] < doc {
+			at++
 		}
-		if c.at < len(docs) {
-			return docs[c.at], true
+		c.at = at
+		if at < len(docs) {
+			return docs[at], true
 		}
 	}
 	return 0, false

@@ -6,7 +6,7 @@ import (
 )
 
 // windowSize is the number of documents that are scored together.
-const windowSize = 1 << 11
+const windowSize = 1 << 12
 
 // window is the sums of the documents of a window; between windows all are 0.
 type window struct {

@@ -45,19 +45,16 @@ func (p *postings) begin(block int) (s string, next uint32) {
 }
 
 // impacts calls fn for the impacts of a block of a list that has several.
-func (p *postings) impacts(block int, fn func(impact)) reader {
+func (p *postings) impacts(block int, fn func(impact)) {
 	s, _ := p.begin(block)
 	r := reader{s: s}
+	r = reader{s: r.text()}
 	var in impact
-	for range r.number() {
+	for r.s != "" {
 		in.tf += uint32(r.number())
 		in.length += uint32(r.number())
-		if r.bad {
-			break
-		}
 		fn(in)
 	}
-	return r
 }
 
 // block is a decoded block. Counts are decoded when they are first asked for.
@@ -73,8 +70,9 @@ type block struct {
 func (p *postings) decode(at int, b *block) {
 	b.n, b.packed = 0, ""
 	s, next := p.begin(at)
-	if p.blocks > 1 {
-		r := p.impacts(at, func(impact) {})
+	if p.blocks > 1 { // pass over the impacts
+		r := reader{s: s}
+		r.text()
 		s = r.s
 	}
 	if n := min(p.count-at*blockSize, blockSize); n < blockSize {

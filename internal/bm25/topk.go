@@ -48,7 +48,12 @@ func (t *topK) sorted(scale float64) []Match {
 }
 
 // compare is negative if a ranks before b.
-func compare(a, b scored) int { return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.id, b.id)) }
+func compare(a, b scored) int {
+	if a.sum != b.sum {
+		return cmp.Compare(b.sum, a.sum)
+	}
+	return cmp.Compare(a.id, b.id)
+}
 
 // scoredHeap has the document that ranks last on top.
 type scoredHeap []scored
