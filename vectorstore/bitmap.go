@@ -33,6 +33,11 @@ func (b bitmap) remove(slot uint32) {
 	}
 }
 
+// below reports whether the set has room for no more than slots below n, and has none from there on.
+func (b bitmap) below(n int) bool {
+	return len(b) < len(newBitmap(n)) || len(b) == len(newBitmap(n)) && (n%wordBits == 0 || b[len(b)-1]>>(n%wordBits) == 0)
+}
+
 func (b bitmap) count() (n int) {
 	for _, w := range b {
 		n += bits.OnesCount64(w)

@@ -172,6 +172,36 @@ func TestSnapshotIsACache(t *testing.T) {
 	}
 }
 
+// TestSmallChangesAreReplayed: a snapshot is not written for each change, neither when it is made nor at closing, and the
+// log brings it up to date.
+func TestSmallChangesAreReplayed(t *testing.T) {
+	dir := t.TempDir()
+	recs := vectors(2000, 16)
+	h := openHNSW(t, dir, graphAlways)
+	upsert(t, h, recs[:1998])
+	closed(t, h)
+	h = openHNSW(t, dir, graphAlways)
+	before, err := os.Stat(snapshots(t, dir)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	upsert(t, h, recs[1998:])
+	if err := h.Delete(t.Context(), "c", []string{recs[7].ID}); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, h)
+	if after, err := os.Stat(snapshots(t, dir)[0]); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the snapshot was replaced for three changes (%v)", err)
+	}
+	h, f := openHNSW(t, dir, graphAlways), openFlat(t, dir)
+	defer closed(t, f)
+	defer closed(t, h)
+	sameAnswers(t, h, f, recs)
+	if r, err := h.MeasureRecall(t.Context(), "c"); err != nil || !r.OK() || r.Records != 1999 {
+		t.Errorf("after the replay: %+v, %v", r, err)
+	}
+}
+
 // TestChurn deletes and adds again, so that slots are freed and used again, and opens the store now and then.
 func TestChurn(t *testing.T) {
 	dir := t.TempDir()

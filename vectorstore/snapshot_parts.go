@@ -3,6 +3,7 @@ package vectorstore
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
@@ -24,13 +25,15 @@ func (s *slots) decode(r *record.Reader) error {
 		return err
 	}
 	n := s.count()
-	if len(s.hashes) != n || beyond(s.live, n) {
+	if len(s.hashes) != n || !s.live.below(n) {
 		return record.ErrDamaged
 	}
+	taken := slices.Clone(s.live)
 	for _, slot := range s.free {
-		if int(slot) >= n || s.live.has(slot) {
+		if int(slot) >= n || taken.has(slot) {
 			return record.ErrDamaged
 		}
+		taken.add(slot)
 	}
 	s.n = s.live.count()
 	s.gone = n - s.n - len(s.free)
@@ -120,26 +123,21 @@ func (p *posting) encode(w *record.Writer) {
 func (p *posting) decode(r *record.Reader, n int) bool {
 	if r.Bool() {
 		p.bits = readBitmap(r)
-		return !beyond(p.bits, n)
+		return p.bits.below(n)
 	}
 	count, _ := r.Len()
 	p.list = make([]uint32, count)
-	last := uint64(0)
+	last, end := uint64(0), uint64(n)
 	for i := range p.list {
-		last += r.Uint()
+		step := r.Uint()
+		if step >= end || last+step >= end {
+			p.list = nil
+			return false
+		}
+		last += step
 		p.list[i] = uint32(last)
 	}
-	return last < uint64(n) || count == 0
-}
-
-// beyond reports whether a set has slots from n on.
-func beyond(b bitmap, n int) bool {
-	for slot := len(b)*wordBits - 1; slot >= n; slot-- {
-		if b.has(uint32(slot)) {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 func writeNumbers(w *record.Writer, list []uint32) {
