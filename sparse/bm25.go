@@ -37,7 +37,7 @@ type BM25Config struct {
 
 	Fields FieldWeights `json:"fields"` // words of title and headings beside those of the text; zero: not looked at
 
-	// Segmenter cuts Chinese into words of a dictionary; nil: pairs of characters. See sparse/gse.
+	// Segmenter finds the words of Chinese, which are added to the pairs of characters; nil: none are. See sparse/gse.
 	Segmenter Segmenter `json:"-"`
 }
 

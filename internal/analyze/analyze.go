@@ -34,7 +34,7 @@ type Term struct {
 // MaxTermLength is the number of runes after which a word is cut off: long enough for a SHA-256 in hex.
 const MaxTermLength = 64
 
-// Segmenter cuts Chinese text into words by a dictionary.
+// Segmenter cuts Chinese text into words, by a dictionary or otherwise.
 type Segmenter interface {
 	// Fingerprint names the segmenter and its dictionary.
 	Fingerprint() string
@@ -48,7 +48,7 @@ type Analyzer struct {
 	stems     sync.Pool // of *stemmer; each has a cache and is used by one goroutine at a time
 }
 
-// New returns an analyzer. Without a segmenter, Chinese is taken as pairs of characters.
+// New returns an analyzer. Chinese is taken as pairs of characters; a segmenter adds the words that are longer.
 func New(s Segmenter) *Analyzer {
 	return &Analyzer{segmenter: s, stems: sync.Pool{New: func() any { return newStemmer() }}}
 }

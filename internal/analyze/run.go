@@ -11,38 +11,27 @@ const (
 	unspacedGram = 3
 )
 
-// runTerms calls emit for the terms of a run: its n-grams, or the words that a segmenter finds in Chinese.
+// runTerms calls emit for the terms of a run: its n-grams, and the longer words that a segmenter finds in Chinese. The
+// pairs stay beside the words: without those across the borders of words, nDCG@10 on CMRC 2018 falls from 0.985 to 0.954.
 //
-// Single characters are added to both: one can be asked for, and where the question is mostly common words (what
-// is …?) the rare characters of its subject decide. On CMRC 2018 that is worth 0.002 nDCG@10.
+// Single characters are added too: one can be asked for, and where the question is mostly common words (what is …?)
+// the rare characters of its subject decide. On CMRC 2018 that is worth 0.002 nDCG@10.
 func runTerms(run string, at int, c class, s Segmenter, emit func(Term)) {
-	switch {
-	case c == unspaced:
+	if c == unspaced {
 		grams(run, unspacedGram, at, false, emit)
-	case s != nil && isHan(run):
-		segmented(run, at, s, emit)
-	default:
-		grams(run, cjkGram, at, false, emit)
-		if len(run) > firstRune(run) {
-			grams(run, 1, at, true, emit)
-		}
+		return
 	}
-}
-
-// segmented calls emit for the words of a run, and for the pairs and the single characters within: a word that the
-// dictionary sees here as part of a longer one is found all the same.
-func segmented(run string, at int, s Segmenter, emit func(Term)) {
+	grams(run, cjkGram, at, false, emit)
+	if len(run) > firstRune(run) {
+		grams(run, 1, at, true, emit)
+	}
+	if s == nil || !isHan(run) {
+		return
+	}
 	for _, w := range s.Segment(run) {
 		n := utf8.RuneCountInString(w)
-		if n == 0 {
-			continue
-		}
-		emit(Term{Text: clip(w), Position: at})
 		if n > cjkGram {
-			grams(w, cjkGram, at, true, emit)
-		}
-		if n > 1 {
-			grams(w, 1, at, true, emit)
+			emit(Term{Text: clip(w), Position: at, Extra: true})
 		}
 		at += n
 	}
