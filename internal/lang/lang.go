@@ -1,4 +1,5 @@
-// Package lang guesses the language of a text from its script and, for Latin script, from its function words.
+// Package lang guesses the language of a text from its script and, for Latin script, from its function words, or from its
+// spelling where it is short and has none.
 //
 // The guess decides two things: whether an embedder that knows only some languages may be asked, and which stemmer
 // is used. A wrong guess is worse than none in both, so the bar for a guess other than English is high.
@@ -10,7 +11,7 @@ import (
 )
 
 // Detect returns the BCP 47 primary tag of the text's main language, or "" if there is too little evidence. It knows
-// en, fr, de, es, pt, it and nl by their words and zh, ja, ko, ru, uk, el, ar, fa, ur, he, hi and th by their script.
+// en, fr, de, es, pt, it and nl by their words and their spelling, and zh, ja, ko, ru, uk, el, ar, fa, ur, he, hi and th by their script.
 // Words of another script inside the text (names, code) do not matter as long as they are fewer.
 func Detect(text string) string {
 	n := countScripts(text)

@@ -68,7 +68,10 @@ func detectLatin(text string) string {
 	if strings.ContainsAny(text, "¿¡") {
 		points[es] += sure
 	}
-	return decide(points, known, min(words, sampleWords))
+	if tag := decide(points, known, min(words, sampleWords)); tag != "" || words > mostShort || points[en] >= minPointsEn {
+		return tag
+	}
+	return detectShort(text)
 }
 
 func decide(points, known [languages]int, words int) string {
