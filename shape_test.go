@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -412,5 +413,65 @@ func TestResultJSONTellsWhatWasAdded(t *testing.T) {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s in %s", want, b)
 		}
+	}
+}
+
+func TestWordsInAnotherOrderAreNoDuplicate(t *testing.T) {
+	eng := memoryEngine(t, nil, []string{"the dog bit the man in the park", "the man bit the dog in the park"})
+	if res := search(t, eng, rag.Query{Text: "dog", Mode: rag.Sparse, Collapse: new(0.9)}); len(res.Hits) != 2 {
+		t.Errorf("got %d hits, want 2", len(res.Hits))
+	}
+}
+
+func TestAParentThatHoldsWhatTheFilterExcludesIsNotGiven(t *testing.T) {
+	f := newFixture(t, rag.WithSplitter(byPlace{}))
+	f.write("a.md", "# Stones\n\nAn opal.\n\nA secret.\n")
+	f.ingest(nil)
+	for filter, given := range map[string]bool{"everything": true, "place < 2": false} {
+		parsed, err := rag.ParseFilter(filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := f.search(rag.Query{Text: "opal", Mode: rag.Sparse, Parent: new(true), Filter: parsed})
+		if got := res.Hits[0].Parent != nil; got != given {
+			t.Errorf("%s: parent given: %v, want %v", filter, got, given)
+		}
+	}
+}
+
+// What shaping will leave out is known before the reranker is asked, which costs most.
+func TestLookingDeeperDoesNotAskTheRerankerAgain(t *testing.T) {
+	docs := []string{strings.Repeat("opal opal opal\n\n", 30)}
+	for i := range 5 {
+		docs = append(docs, fmt.Sprintf("A longer text, number %d, that speaks of the opal.", i))
+	}
+	r := &scorer{}
+	eng := memoryEngine(t, shallow, docs, rag.WithSplitter(paragraphs{}), rag.WithReranker(r))
+	res := search(t, eng, rag.Query{Text: "opal", Mode: rag.Sparse, TopK: 5, MaxPerDocument: new(1)})
+	if len(res.Hits) != 5 || len(r.calls) != 1 {
+		t.Errorf("%d hits, %d calls of the reranker", len(res.Hits), len(r.calls))
+	}
+}
+
+// notANumber spoils the scores of an index.
+type notANumber struct{ rag.SparseIndex }
+
+func (n notANumber) Search(ctx context.Context, collection string, q rag.SparseQuery) ([]rag.Match, error) {
+	list, err := n.SparseIndex.Search(ctx, collection, q)
+	for i := range list {
+		list[i].Score = math.NaN()
+	}
+	return list, err
+}
+
+func TestALaneWithAScoreThatIsNotFiniteHasFailed(t *testing.T) {
+	index, err := rag.Default.SparseIndexes.New("bm25", rag.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := memoryEngine(t, nil, opals(3), rag.WithSparseIndex(notANumber{index}))
+	res := search(t, eng, rag.Query{Text: "opal"})
+	if res.Mode != rag.Dense || len(res.Hits) != 3 || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Reason, "the score NaN") {
+		t.Errorf("got %+v", res)
 	}
 }
