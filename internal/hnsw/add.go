@@ -29,7 +29,8 @@ func (g *Graph) Add(ctx context.Context, slots []uint32) error {
 		g.remove(n, slots[:added])
 		return err
 	}
-	return g.prove(ctx, n)
+	g.prove(ctx, n)
+	return nil
 }
 
 // reserve makes room for slots, all different and free.
@@ -184,7 +185,9 @@ func (g *Graph) link(n *nodes, batch []insertion) error {
 			n.setTop(p.slot, p.level)
 		}
 	}
-	g.unproved += len(batch)
+	for i := range batch {
+		g.unproved = append(g.unproved, batch[i].slot)
+	}
 	return nil
 }
 

@@ -65,7 +65,7 @@ func (g *Graph) rebuild(ctx context.Context, alive []uint32) error {
 		_, err = g.insert(ctx, fresh, alive)
 	}
 	if err == nil {
-		err = g.repair(ctx, fresh)
+		err = g.repair(ctx, fresh, alive)
 	}
 	if err != nil {
 		_ = fresh.close() // the error that counts is the one before
@@ -83,7 +83,6 @@ func (g *Graph) unlink(ctx context.Context, n *nodes, leaving, all []uint32) err
 		gone.add(slot)
 	}
 	stay := n.leaders(func(slot uint32) bool { return !gone.has(slot) })
-	g.unproved = n.count // until repair
 	g.parallel(len(stay), func(w *worker, i int) {
 		for layer := 0; layer <= n.of(stay[i]).level() && ctx.Err() == nil; layer++ {
 			w.bypass(n, stay[i], layer, &gone)
@@ -93,7 +92,7 @@ func (g *Graph) unlink(ctx context.Context, n *nodes, leaving, all []uint32) err
 		return err
 	}
 	n.moveTop(stay, &gone)
-	if err := g.repair(ctx, n); err != nil {
+	if err := g.repair(ctx, n, stay); err != nil {
 		return err
 	}
 	if err := n.succeed(stay); err != nil {

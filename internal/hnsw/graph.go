@@ -72,13 +72,13 @@ func (c Config) withDefaults() Config {
 type Graph struct {
 	vectors *slab.Slab
 	config  Config
-	workers sync.Pool // of *worker
+	workers sync.Pool             // of *worker
 	nodes   atomic.Pointer[nodes] // nil: closed
-	live    atomic.Int64 // slots
+	live    atomic.Int64          // slots
 	dead    atomic.Int64
 
 	changes  sync.Mutex // held by what changes the graph
-	unproved int        // nodes added since all were known to be reachable
+	unproved []uint32   // slots added since a search was known to find them
 }
 
 // New returns an empty graph over a slab. The configuration is moved into its ranges.

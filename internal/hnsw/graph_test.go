@@ -14,7 +14,7 @@ import (
 var kinds = []slab.Kind{slab.Float32, slab.Int8}
 
 func TestRecall(t *testing.T) {
-	const n, dims = 3000, 48
+	const n, dims = 2000, 48
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := clustered(rng, n+100, dims)
 	for _, kind := range kinds {

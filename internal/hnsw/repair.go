@@ -1,21 +1,27 @@
 package hnsw
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// proveShare is the share of the nodes, as 1/n, that may be added before Add looks whether all are still reachable: the
-// look takes a few percent of the time that so many additions take.
+// proveShare is the share of the nodes, as 1/n, that may be added before Add looks whether all can be found: the look
+// takes about an eighth of the time of the additions.
 const proveShare = 64
 
-// prove makes sure that searches can find every node, when enough were added since the last time. Links that a list
-// drops for better ones may have been the last to a node; that happens to about one in ten thousand.
-func (g *Graph) prove(ctx context.Context, n *nodes) error {
-	if g.unproved*proveShare < n.count {
-		return nil
+// quickEf is the width of a first look, which nine of ten nodes pass.
+const quickEf = 16
+
+// prove makes sure that searches find the nodes added since the last time, when they are enough. If the context ends it
+// is left to the next time.
+func (g *Graph) prove(ctx context.Context, n *nodes) {
+	if len(g.unproved)*proveShare >= n.count {
+		_ = g.repair(ctx, n, g.unproved)
 	}
-	return g.repair(ctx, n)
 }
 
-// Repair makes sure now that searches can find every live slot; Add does so from time to time, and Consolidate.
+// Repair makes sure now that searches find every live slot: each by its own vector, at the default width. Add does so
+// from time to time for what it added, and Consolidate for all.
 func (g *Graph) Repair(ctx context.Context) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -23,38 +29,56 @@ func (g *Graph) Repair(ctx context.Context) error {
 	if n == nil {
 		return ErrClosed
 	}
-	return g.repair(ctx, n)
+	return g.repair(ctx, n, n.leaders(func(uint32) bool { return true }))
 }
 
-// repair links the leaders that no search can find, or whose list is empty.
-func (g *Graph) repair(ctx context.Context, n *nodes) error {
-	slot, _, ok := n.top()
+// repair links nodes that no links lead to, and those of some slots that a search for their own vector does not find:
+// the heuristic keeps links within a small group of neighbours, and lists elsewhere drop those to it for nearer ones.
+func (g *Graph) repair(ctx context.Context, n *nodes, slots []uint32) error {
+	top, _, ok := n.top()
 	if !ok {
 		return nil
 	}
-	var reached bits
 	w := g.worker()
 	defer g.workers.Put(w)
-	w.reach(n, slot, &reached)
-	for _, slot := range n.leaders(func(slot uint32) bool { return !n.gone(slot) }) {
-		found := reached.has(slot)
-		if found && n.links(slot, 0)[0].Load() != 0 {
-			continue
+	var reached bits
+	w.reach(n, top, &reached)
+	lost := n.leaders(func(slot uint32) bool {
+		return !n.gone(slot) && (!reached.has(slot) || n.links(slot, 0)[0].Load() == 0)
+	})
+	found := make([]bool, len(slots))
+	g.parallel(len(slots), func(w *worker, i int) {
+		slot := slots[i]
+		found[i] = !n.of(slot).leader() || n.gone(slot) ||
+			w.finds(ctx, n, slot, quickEf) || w.finds(ctx, n, slot, DefaultEf)
+	})
+	for i, slot := range slots {
+		if !found[i] {
+			lost = append(lost, slot)
 		}
-		if err := g.attach(ctx, w, n, slot, found); err != nil {
+	}
+	slices.Sort(lost)
+	for _, slot := range slices.Compact(lost) {
+		if err := g.attach(ctx, w, n, slot); err != nil {
 			return err
 		}
-		w.reach(n, slot, &reached)
 	}
-	g.unproved = 0
-	return nil
+	g.unproved = g.unproved[:0]
+	return ctx.Err()
+}
+
+// finds reports whether a search for the vector of a leader finds it; w.found is what it finds.
+func (w *worker) finds(ctx context.Context, n *nodes, slot uint32, ef int) bool {
+	from, top, _ := n.top()
+	w.vectors.PrepareSlot(slot, &w.query)
+	w.starts = append(w.starts[:0], w.descend(n, &w.query, w.keyOf(&w.query, from), top, 0))
+	err := w.beam(ctx, n, &w.query, 0, ef, nil)
+	return err == nil && slices.ContainsFunc(w.found, func(k key) bool { return k.slot() == slot })
 }
 
 // reach adds to a set of slots those on the lowest layer that links lead to, beginning with one.
 func (w *worker) reach(n *nodes, from uint32, reached *bits) {
-	if !reached.add(from) {
-		return
-	}
+	reached.add(from)
 	stack := []uint32{from}
 	for len(stack) > 0 {
 		slot := stack[len(stack)-1]
@@ -68,20 +92,14 @@ func (w *worker) reach(n *nodes, from uint32, reached *bits) {
 	}
 }
 
-// attach gives a slot links on the lowest layer if it has none, and a link to it if it is not found yet.
-func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32, found bool) error {
-	from, top, _ := n.top()
-	w.vectors.PrepareSlot(slot, &w.query)
-	w.starts = append(w.starts[:0], w.descend(n, &w.query, w.keyOf(&w.query, from), top, 0))
-	if err := w.beam(ctx, n, &w.query, 0, g.config.EfConstruction, nil); err != nil {
+// attach gives a slot links on the lowest layer if it has none. If a search does not find it, it gets a link from where
+// the search ends, so that the next one does.
+func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32) error {
+	found := w.finds(ctx, n, slot, DefaultEf)
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	near := make([]key, 0, len(w.found))
-	for _, k := range w.found {
-		if k.slot() != slot {
-			near = append(near, k)
-		}
-	}
+	near := slices.DeleteFunc(slices.Clone(w.found), func(k key) bool { return k.slot() == slot })
 	if len(near) == 0 {
 		return nil
 	}
@@ -94,8 +112,8 @@ func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32, fo
 	return nil
 }
 
-// adopt links one of some nodes to a slot that none leads to: the first that has room. If none has, the nearest gives
-// its last link to the slot, which leads on to where that led: nothing becomes unreachable.
+// adopt links one of some nodes to a slot that none of them leads to: the first that has room. If none has, the nearest
+// gives its last link to the slot, which leads on to where that led: nothing becomes unreachable.
 func (n *nodes) adopt(near []key, slot uint32) {
 	for _, k := range near {
 		list := n.links(k.slot(), 0)
