@@ -19,12 +19,13 @@ func (b bitmap) has(slot uint32) bool {
 	return int(slot/wordBits) < len(b) && b[slot/wordBits]&(1<<(slot%wordBits)) != 0
 }
 
-// add grows the set where the slot lies beyond it.
-func (b *bitmap) add(slot uint32) {
-	if n := int(slot/wordBits) + 1; n > len(*b) {
-		*b = append(*b, make(bitmap, n-len(*b))...)
+// add puts a slot in and returns the set, as append does: it grows where the slot lies beyond it.
+func (b bitmap) add(slot uint32) bitmap {
+	if n := int(slot/wordBits) + 1; n > len(b) {
+		b = append(b, make(bitmap, n-len(b))...)
 	}
-	(*b)[slot/wordBits] |= 1 << (slot % wordBits)
+	b[slot/wordBits] |= 1 << (slot % wordBits)
+	return b
 }
 
 func (b bitmap) remove(slot uint32) {
@@ -94,7 +95,7 @@ const listMax = 64
 // add puts a slot in; slots is how many there are.
 func (p *posting) add(slot uint32, slots int) {
 	if p.bits != nil {
-		p.bits.add(slot)
+		p.bits = p.bits.add(slot)
 		return
 	}
 	at, found := len(p.list), false
@@ -107,7 +108,7 @@ func (p *posting) add(slot uint32, slots int) {
 	if len(p.list) > listMax && len(p.list)*32 > slots { // 32 bits a number, against 1 bit a slot
 		p.bits = newBitmap(slots)
 		for _, s := range p.list {
-			p.bits.add(s)
+			p.bits = p.bits.add(s)
 		}
 		p.list = nil
 	}

@@ -21,14 +21,14 @@ func TestResolveAgreesWithMatch(t *testing.T) {
 		add := func(slot uint32) {
 			metas[slot], validities[slot] = randomMeta(rnd), randomValidity(rnd)
 			f.add(slot, metas[slot], validities[slot])
-			live.add(slot)
+			live = live.add(slot)
 		}
 		for slot := range uint32(400) {
 			add(slot)
 		}
 		gone := newBitmap(400)
 		for range 100 {
-			gone.add(rnd.Uint32N(400))
+			gone = gone.add(rnd.Uint32N(400))
 		}
 		live.andNot(gone)
 		check := func() {
@@ -130,7 +130,7 @@ func BenchmarkResolve(b *testing.B) {
 			f.add(slot, rag.Meta{
 				rag.FieldURI: fmt.Sprintf("dir%d/file%d.md", slot%100, slot), rag.FieldPage: float64(slot), rag.FieldLanguage: "en",
 			}, rag.Validity{From: time.Unix(int64(slot%1000)*86400, 0)})
-			live.add(slot)
+			live = live.add(slot)
 		}
 		for name, filter := range map[string]rag.Filter{
 			"eq one": rag.Eq(rag.FieldURI, "dir7/file7.md"), "eq all": rag.Eq(rag.FieldLanguage, "en"),

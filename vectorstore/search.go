@@ -20,9 +20,9 @@ type candidate struct {
 	id    string // "": not read yet
 }
 
-// Vectors in eight bits rank nearly as the exact ones do: that many more candidates than wanted are scored exactly.
-// Measured on MiniLM and synthetic vectors of 384 dimensions; see docs/adr/0013-vector-stores.md.
-func rescored(k int) int { return k + max(k/2, 10) }
+// spare is how many candidates are looked at to find the best k: vectors in eight bits rank nearly, not quite, as the exact
+// ones do, and the last of what a walk finds are the least sure. See docs/adr/0013-vector-stores.md.
+func spare(k int) int { return k + max(k/2, 10) }
 
 // scanIsCheaper reports whether comparing the n records that a filter matches one by one is to be preferred to walking the
 // graph of all. A walk costs what comparing exactBelow vectors does, and f times as much where a filter matches one in f.
@@ -42,7 +42,7 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 	}
 	wanted := k
 	if c.vectors.Kind() == slab.Int8 {
-		wanted = min(rescored(k), n)
+		wanted = min(spare(k), n)
 	}
 	var query slab.Query
 	c.vectors.Prepare(q.Vector, &query)
@@ -68,7 +68,7 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 // walk asks the graph for the best k of the n allowed slots, and for others that are as good as the last of them: the
 // caller breaks ties.
 func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitmap, n int) ([]candidate, error) {
-	width := max(s.tuning.ef, k)
+	width := max(s.tuning.ef, spare(k))
 	r := hnsw.Request{K: width, Ef: width}
 	if c.graph.Len() != n { // a filter leaves some out, or a writer has linked what is not to be seen yet
 		r.Allow = allowed.has

@@ -81,7 +81,7 @@ func (s *slots) set(slot uint32, hash uint32, key uint64) {
 		s.free = s.free[:len(s.free)-1]
 	}
 	s.keys[slot], s.hashes[slot] = uint32(key), hash
-	s.live.add(slot)
+	s.live = s.live.add(slot)
 	s.n++
 	s.link(slot)
 }
@@ -152,7 +152,7 @@ func (s *slots) reclaim() bitmap {
 func (s *slots) goneSlots() bitmap {
 	gone := newBitmap(s.count())
 	for slot := range s.count() {
-		gone.add(uint32(slot))
+		gone = gone.add(uint32(slot))
 	}
 	gone.andNot(s.live)
 	for _, slot := range s.free {

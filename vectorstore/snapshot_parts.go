@@ -33,7 +33,7 @@ func (s *slots) decode(r *record.Reader) error {
 		if int(slot) >= n || taken.has(slot) {
 			return record.ErrDamaged
 		}
-		taken.add(slot)
+		taken = taken.add(slot)
 	}
 	s.n = s.live.count()
 	s.gone = n - s.n - len(s.free)

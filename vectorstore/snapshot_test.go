@@ -59,7 +59,7 @@ func TestFieldsRoundTrip(t *testing.T) {
 	var live bitmap
 	for slot := range uint32(300) {
 		f.add(slot, randomMeta(rnd), randomValidity(rnd))
-		live.add(slot)
+		live = live.add(slot)
 	}
 	got := newFields()
 	if err := got.decode(record.NewReader(fieldsOf(t, f.encode())), 300); err != nil {
@@ -95,7 +95,7 @@ func FuzzSnapshotParts(f *testing.F) {
 		}
 		const n = 200
 		x, live := newFields(), newBitmap(n)
-		live.add(n - 1)
+		live = live.add(n - 1)
 		if x.decode(record.NewReader(raw), n) == nil {
 			for name := range x.byName {
 				x.resolve(rag.Or(rag.Exists(name), rag.Prefix(name, "a"), rag.Range(name, rag.Bounds{GT: 1.0})), live)
