@@ -25,7 +25,8 @@ type candidate struct {
 func spare(k int) int { return k + max(k/2, 10) }
 
 // scanIsCheaper reports whether comparing the n records that a filter matches one by one is to be preferred to walking the
-// graph of all. A walk costs what comparing exactBelow vectors does, and f times as much where a filter matches one in f.
+// graph of all. A walk takes f times as long where a filter matches one in f, and without one is taken to be worth comparing
+// exactBelow vectors: it is quicker than that by some factor, but a scan finds everything.
 func (t *tuning) scanIsCheaper(n, total int) bool { return n*n < t.exactBelow*total }
 
 // search finds the best matches in the collection. The caller keeps writers out.
