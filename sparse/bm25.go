@@ -67,7 +67,8 @@ func (c BM25Config) params() (bm25.Params, error) {
 }
 
 // BM25 is an inverted index with exact statistics. It is safe for concurrent use. A collection is read into memory at
-// its first use and searched there; about 300 bytes for each passage of 100 words.
+// its first use and searched there; about 300 bytes for each passage of 100 words, more once phrases are asked for, and
+// the fields that filters name.
 type BM25 struct {
 	params   bm25.Params
 	fields   fields
@@ -196,7 +197,7 @@ func (x *BM25) Search(ctx context.Context, collection string, q rag.SparseQuery)
 		return nil, err
 	}
 	asked := x.ask(index, q)
-	asked.K, asked.Accept, asked.Params = q.K, accept(q.Filter), x.params
+	asked.K, asked.Allow, asked.Params = q.K, allow(q.Filter), x.params
 	found, err := index.Search(ctx, asked)
 	if err != nil {
 		return nil, err

@@ -66,29 +66,6 @@ func writeInstant(w *record.Writer, t time.Time) {
 	}
 }
 
-// accept returns the test of payloads against the filter, for one goroutine; nil if every record passes. Only the
-// fields that the filter names are read: a search may test every record that has a frequent word.
-func accept(f rag.Filter) func(payload string) bool {
-	if f.IsZero() {
-		return nil
-	}
-	named := map[string]bool{}
-	nameFields(f, named)
-	m := rag.Meta{}
-	return func(payload string) bool {
-		clear(m)
-		v := decodePayload(payload, named, m)
-		return f.Match(m, v)
-	}
-}
-
-func nameFields(f rag.Filter, named map[string]bool) {
-	named[f.Field] = true
-	for _, a := range f.Args {
-		nameFields(a, named)
-	}
-}
-
 // decodePayload puts the named fields into m.
 func decodePayload(payload string, named map[string]bool, m rag.Meta) (v rag.Validity) {
 	r := record.NewReader(payload)

@@ -196,9 +196,17 @@ func TestStemmings(t *testing.T) {
 	}
 }
 
-func TestAccept(t *testing.T) {
+func TestAllow(t *testing.T) {
 	x := with(t, nil, nil, doc("a", "x x x"), doc("b", "x x"), doc("c", "x"), doc("d", "y"))
-	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Accept: func(p string) bool { return p != "pa" }})
+	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Allow: func(s *bm25.Segment) bm25.Bitmap {
+		allowed := bm25.NewBitmap(s.Docs())
+		for doc := range uint32(s.Docs()) {
+			if s.Payload(doc) != "pa" {
+				allowed.Add([]uint32{doc})
+			}
+		}
+		return allowed
+	}})
 	if err != nil || len(got) != 1 || got[0].ID == "a" {
 		t.Errorf("got %v, %v, want the best that is not a", got, err)
 	}

@@ -38,47 +38,31 @@ func (s *Segment) withPhrase(phrase Phrase) []uint32 {
 	for at, numbers := range places {
 		w.read(at, numbers)
 	}
-	var docs []uint32
-	for doc := range uint32(s.docs) {
-		if w.all.has(doc) && w.inOrder(doc) {
-			docs = append(docs, doc)
-		}
-	}
-	return docs
+	return slices.DeleteFunc(w.all.list(s.docs), func(doc uint32) bool { return !w.inOrder(doc) })
 }
-
-// bitmap is a set of documents.
-type bitmap []uint64
-
-func (b bitmap) has(doc uint32) bool { return b[doc/64]&(1<<(doc%64)) != 0 }
-func (b bitmap) add(doc uint32)      { b[doc/64] |= 1 << (doc % 64) }
 
 // words is where the words of a phrase stand in the documents that have them all.
 type words struct {
 	seg   *Segment
-	all   bitmap                // the documents
+	all   Bitmap                // the documents
 	found []map[uint32][]uint32 // at each place of the phrase, by document: the positions; nil where no word is asked for
 	block block
 }
 
 // newWords finds the documents by their postings, which cost less than positions.
 func newWords(s *Segment, places [][]int) *words {
-	w := &words{seg: s, all: make(bitmap, (s.docs+63)/64), found: make([]map[uint32][]uint32, len(places))}
-	for doc := range uint32(s.docs) {
-		w.all.add(doc)
-	}
+	w := &words{seg: s, all: NewBitmap(s.docs), found: make([]map[uint32][]uint32, len(places))}
+	w.all.Not()
 	for _, numbers := range places {
 		if len(numbers) == 0 {
 			continue
 		}
-		one := make(bitmap, len(w.all))
+		one := NewBitmap(s.docs)
 		for _, n := range numbers {
 			list := s.postings(n)
-			list.each(&w.block, func(p posting) { one.add(p.doc) })
+			list.each(&w.block, func(p posting) { one.set(p.doc) })
 		}
-		for i := range w.all {
-			w.all[i] &= one[i]
-		}
+		w.all.And(one)
 	}
 	return w
 }

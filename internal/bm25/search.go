@@ -9,10 +9,10 @@ import (
 
 // Query is what a search looks for.
 type Query struct {
-	K       int                       // at most K matches
-	Clauses []Clause                  // what documents are ranked by
-	Phrases []Phrase                  // what each match must have
-	Accept  func(payload string) bool // whether a document may match; nil: all may
+	K       int                   // at most K matches
+	Clauses []Clause              // what documents are ranked by
+	Phrases []Phrase              // what each match must have
+	Allow   func(*Segment) Bitmap // the documents of a segment that may match; nil: all may
 	Params  Params
 }
 
@@ -45,7 +45,7 @@ type Match struct {
 	Score float64
 }
 
-// Search returns the K best of the accepted documents that have a term of one of the clauses and all of the phrases,
+// Search returns the K best of the allowed documents that have a term of one of the clauses and all of the phrases,
 // best first, ties by ID. The score is the sum over the clauses of
 //
 //	weight * ln(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * (1 - B + B * length / average length))
@@ -81,6 +81,7 @@ type search struct {
 	top   topK
 	scale float64 // unit, or less if the sums would not fit
 
+	allowed Bitmap     // documents of the part at hand; nil: all
 	parts   []*Part    // largest first: their best keep most of the others out
 	lists   []postings // of each clause in each part: len(parts) × len(clauses)
 	weights []float64  // of the clauses, in units; 0: no document has it
@@ -144,14 +145,28 @@ func (s *search) searchPart(i int) {
 		n++
 	}
 	cursors := s.cursors[:n]
-	if len(s.query.Phrases) > 0 {
+	if n == 0 {
+		return
+	}
+	if s.allowed = nil; s.query.Allow != nil {
+		s.allowed = s.query.Allow(p.seg)
+	}
+	switch {
+	case len(s.query.Phrases) > 0:
 		s.scoreEach(p, cursors, p.seg.withPhrases(s.query.Phrases))
+		return
+	case s.allowed != nil && s.allowed.count() < p.seg.docs/fewDocs:
+		s.scoreEach(p, cursors, s.allowed.list(p.seg.docs))
 		return
 	}
 	for begin := 0; begin < p.seg.docs; begin += windowSize {
 		s.scoreWindow(p, cursors, uint32(begin), uint32(min(begin+windowSize, p.seg.docs)))
 	}
 }
+
+// fewDocs is the part of a segment's documents below which they are scored one by one: looking one up in each list
+// costs about as much as adding up sixteen.
+const fewDocs = 16
 
 // scoreEach ranks the documents given, which rise.
 func (s *search) scoreEach(p *Part, cursors []*cursor, docs []uint32) {
@@ -169,15 +184,12 @@ func (s *search) scoreEach(p *Part, cursors []*cursor, docs []uint32) {
 	}
 }
 
-// offer puts a document among the best if it belongs there. It is put before Accept, which is slow, only if its score
-// would bring it in.
+// offer puts a document among the best if it may match and belongs there.
 func (s *search) offer(p *Part, doc uint32, sum int64) {
-	if sum < s.top.least() || p.isDead(int(doc)) {
+	if sum < s.top.least() || p.isDead(int(doc)) || s.allowed != nil && !s.allowed.has(doc) {
 		return
 	}
-	e := p.seg.doc(int(doc))
-	m := scored{e.id, sum}
-	if s.top.enters(m) && (s.query.Accept == nil || s.query.Accept(e.payload)) {
+	if m := (scored{p.seg.doc(int(doc)).id, sum}); s.top.enters(m) {
 		s.top.add(m)
 	}
 }

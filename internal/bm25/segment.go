@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"sync"
 	"sync/atomic"
 )
 
@@ -29,7 +30,7 @@ type Doc struct {
 	Tokens   []Token // in any order
 	Length   uint32  // in terms, as the scores shall see it
 	Stemming string  // how its words were stemmed; see Index.Stemmings
-	Payload  string  // what Query.Accept is given
+	Payload  string  // what Segment.Payload returns
 }
 
 // Token is one occurrence of a term.
@@ -62,6 +63,7 @@ type Segment struct {
 	stems   []uint8           // by document number: index into stemmings
 	names   []string          // of stemmings
 	detail  atomic.Pointer[Detail]
+	memos   sync.Map
 }
 
 const (
@@ -137,6 +139,19 @@ func (s *Segment) openDoc(i int) error {
 
 // Data returns the segment's bytes, to be kept and given to [Open].
 func (s *Segment) Data() string { return s.data }
+
+// Payload returns what a document came with.
+func (s *Segment) Payload(doc uint32) string { return s.doc(int(doc)).payload }
+
+// Memo returns what make returned for the key when it was first asked for. What it is derived from does not change, so
+// it stays with the segment.
+func (s *Segment) Memo(key any, make func() any) any {
+	if have, ok := s.memos.Load(key); ok {
+		return have
+	}
+	have, _ := s.memos.LoadOrStore(key, make())
+	return have
+}
 
 // Docs returns the number of documents, marked ones included.
 func (s *Segment) Docs() int { return s.docs }
