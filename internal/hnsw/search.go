@@ -63,7 +63,6 @@ type worker struct {
 	scores   []float32
 	list     []key
 	chosen   []key
-	spare    []key
 }
 
 // keyOf returns the key of one slot.

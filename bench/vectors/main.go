@@ -1,0 +1,94 @@
+// Command vectors measures the vector index beside hnswlib, usearch and FAISS, on one thread and on the same files:
+//
+//	go run ./bench/vectors data -dir /tmp/vectors                          # write the sets
+//	go run ./bench/vectors run -dir /tmp/vectors -python venv/bin/python   # measure them; the table goes to stdout
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/hnsw"
+	"github.com/seed-d8745b77/rag/internal/simd"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "vectors:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errors.New("want a verb, data or run")
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	dir := flags.String("dir", "", "folder of the sets")
+	sets := flags.String("sets", "syn10k,real,syn100k", "sets, by commas")
+	shared := flags.String("shared", "../shared", "folder of the shared data")
+	python := flags.String("python", "", "python that has the peers; none: measure ours alone")
+	rounds := flags.Int("rounds", 5, "how often each measurement is made")
+	m := flags.Int("m", hnsw.DefaultM, "links of a node")
+	ef := flags.Int("ef", hnsw.DefaultEfConstruction, "candidates of a node's links")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	names := strings.Split(*sets, ",")
+	switch args[0] {
+	case "data":
+		return writeData(ctx, *dir, *shared, names)
+	case "run":
+		return measureAll(ctx, *dir, names, *python, *rounds, hnsw.Config{M: *m, EfConstruction: *ef})
+	}
+	return fmt.Errorf("unknown verb %q", args[0])
+}
+
+func measureAll(ctx context.Context, dir string, names []string, python string, rounds int, c hnsw.Config) (err error) {
+	var p *peers
+	if python != "" {
+		if p, err = startPeers(ctx, python, "bench/vectors/peers.py"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.stop()) }()
+	}
+	fmt.Printf("M %d, efConstruction %d, kernels %s.\n", c.M, c.EfConstruction, simd.Fastest().Name)
+	for _, name := range names {
+		s, engines, err := measureSet(ctx, dir, name, p, rounds, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		report(os.Stdout, s, engines, rounds)
+		if err := churn(ctx, os.Stdout, s); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// sizes of the synthetic sets.
+var sizes = map[string]int{"syn1k": 1000, "syn10k": 10_000, "syn30k": 30_000, "syn100k": 100_000, "syn1m": 1_000_000}
+
+func writeData(ctx context.Context, dir, shared string, names []string) error {
+	for _, name := range names {
+		var s *set
+		if name == "real" {
+			var err error
+			if s, err = embedded(ctx, shared); err != nil {
+				return err
+			}
+		} else if n := sizes[name]; n > 0 {
+			s = synthetic(name, n)
+		} else {
+			return fmt.Errorf("unknown set %q", name)
+		}
+		if err := s.write(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
