@@ -1,6 +1,11 @@
 package sparse
 
 import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/bm25"
 )
@@ -47,9 +52,10 @@ func matching(s *bm25.Segment, f rag.Filter) bm25.Bitmap {
 
 // column is what the documents of a segment have in a field.
 type column struct {
-	present []uint32            // documents that have it
-	texts   map[string][]uint32 // by value; of a list by each of its elements
-	others  map[any][]uint32    // numbers and bools
+	present []uint32         // documents that have it
+	docs    map[any][]uint32 // by value: string, float64 or bool; of a list by each of its elements
+	texts   []string         // the values, sorted
+	numbers []float64        // likewise, without NaN, which no filter matches
 }
 
 // columnKey and validityKey are the names of what stays with a segment.
@@ -60,13 +66,25 @@ type (
 
 func columnOf(s *bm25.Segment, field string) *column {
 	return s.Memo(columnKey(field), func() any {
-		c := &column{texts: map[string][]uint32{}, others: map[any][]uint32{}}
+		c := &column{docs: map[any][]uint32{}}
 		named, m := map[string]bool{field: true}, rag.Meta{}
 		for doc := range uint32(s.Docs()) {
 			clear(m)
 			decodePayload(s.Payload(doc), named, m)
 			c.note(doc, m[field])
 		}
+		for value := range c.docs {
+			switch value := value.(type) {
+			case string:
+				c.texts = append(c.texts, value)
+			case float64:
+				if !math.IsNaN(value) {
+					c.numbers = append(c.numbers, value)
+				}
+			}
+		}
+		slices.Sort(c.texts)
+		slices.Sort(c.numbers)
 		return c
 	}).(*column)
 }
@@ -75,52 +93,59 @@ func (c *column) note(doc uint32, value any) {
 	switch value := value.(type) {
 	case nil:
 		return
-	case string:
-		c.texts[value] = append(c.texts[value], doc)
 	case []string:
 		for _, element := range value {
-			c.texts[element] = append(c.texts[element], doc)
+			c.docs[element] = append(c.docs[element], doc)
 		}
 	default:
-		c.others[value] = append(c.others[value], doc)
+		c.docs[value] = append(c.docs[value], doc)
 	}
 	c.present = append(c.present, doc)
 }
 
-// add adds the documents whose value matches a filter on the field. Each value is matched once, and those that are
-// equal to a text are looked up.
+// add adds the documents whose value matches a filter on the field.
 func (c *column) add(b bm25.Bitmap, f rag.Filter) {
-	if f.Op == rag.OpExists {
+	switch f.Op {
+	case rag.OpExists:
 		b.Add(c.present)
-		return
-	}
-	equal := f.Values
-	if f.Op == rag.OpEq {
-		equal = []any{f.Value}
-	}
-	m := rag.Meta{}
-	matches := func(value any) bool {
-		m[f.Field] = value
-		return f.Match(m, rag.Validity{})
-	}
-	if f.Op == rag.OpEq || f.Op == rag.OpIn {
-		for _, value := range equal {
-			if text, ok := value.(string); ok {
-				b.Add(c.texts[text])
+	case rag.OpEq:
+		b.Add(c.docs[f.Value])
+	case rag.OpIn:
+		for _, value := range f.Values {
+			b.Add(c.docs[value])
+		}
+	case rag.OpPrefix:
+		prefix, _ := f.Value.(string)
+		first, _ := slices.BinarySearch(c.texts, prefix)
+		for _, text := range c.texts[first:] {
+			if !strings.HasPrefix(text, prefix) {
+				break
 			}
+			b.Add(c.docs[text])
 		}
-	} else {
-		for text, docs := range c.texts {
-			if matches(text) {
-				b.Add(docs)
-			}
+	case rag.OpRange:
+		for _, text := range within(c.texts, f) {
+			b.Add(c.docs[text])
 		}
-	}
-	for value, docs := range c.others {
-		if matches(value) {
-			b.Add(docs)
+		for _, number := range within(c.numbers, f) {
+			b.Add(c.docs[number])
 		}
 	}
+}
+
+// within returns those of sorted values that lie in the bounds of a range: from the first that the lower bounds alone
+// let through to the first that the upper ones do not.
+func within[T any](sorted []T, f rag.Filter) []T {
+	matches := func(value T, bounds rag.Bounds) bool {
+		if bounds == (rag.Bounds{}) {
+			return true
+		}
+		return rag.Filter{Op: rag.OpRange, Field: f.Field, Bounds: &bounds}.Match(rag.Meta{f.Field: value}, rag.Validity{})
+	}
+	lower, upper := rag.Bounds{GT: f.Bounds.GT, GTE: f.Bounds.GTE}, rag.Bounds{LT: f.Bounds.LT, LTE: f.Bounds.LTE}
+	first := sort.Search(len(sorted), func(i int) bool { return matches(sorted[i], lower) })
+	end := first + sort.Search(len(sorted)-first, func(i int) bool { return !matches(sorted[first+i], upper) })
+	return sorted[first:end]
 }
 
 // validities returns the documents of a segment by their validity, of which there are few.
