@@ -71,20 +71,21 @@ func (n *nodes) checkLinks() (r Report) {
 	}
 	for _, slot := range followers {
 		if !chained.has(slot) {
-			r.broken("slot %d follows no leader", slot)
+			broken(&r, "slot %d follows no leader", slot)
 		}
 	}
 	slot, level, ok := n.top()
 	if ok && (int64(slot) >= n.size.Load() || !n.of(slot).leader() || n.of(slot).level() != level) {
-		r.broken("searches start at slot %d on layer %d, which is not there", slot, level)
+		broken(&r, "searches start at slot %d on layer %d, which is not there", slot, level)
 	}
 	if !ok && r.Live > 0 {
-		r.broken("searches start nowhere")
+		broken(&r, "searches start nowhere")
 	}
 	return r
 }
 
-func (r *Report) broken(format string, args ...any) {
+// broken adds to what is broken.
+func broken(r *Report, format string, args ...any) {
 	if len(r.Broken) < maxBroken {
 		r.Broken = append(r.Broken, fmt.Sprintf(format, args...))
 	}
@@ -100,11 +101,11 @@ func (n *nodes) checkList(slot uint32, layer int, r *Report) {
 		case link == 0:
 			ended = true
 		case ended:
-			r.broken("slot %d, layer %d: a link behind the end", slot, layer)
+			broken(r, "slot %d, layer %d: a link behind the end", slot, layer)
 		case int64(link-1) >= n.size.Load() || !n.of(link-1).leader() || n.of(link-1).level() < layer:
-			r.broken("slot %d, layer %d: a link to slot %d, which is not there", slot, layer, link-1)
+			broken(r, "slot %d, layer %d: a link to slot %d, which is not there", slot, layer, link-1)
 		case link-1 == slot:
-			r.broken("slot %d, layer %d: a link to itself", slot, layer)
+			broken(r, "slot %d, layer %d: a link to itself", slot, layer)
 		}
 	}
 }
@@ -113,7 +114,7 @@ func (n *nodes) checkList(slot uint32, layer int, r *Report) {
 func (n *nodes) checkChain(leader uint32, chained *bits, r *Report) {
 	for next := n.of(leader).next.Load(); next != 0; next = n.of(next - 1).next.Load() {
 		if int64(next-1) >= n.size.Load() || n.of(next-1).state.Load() == 0 || n.of(next-1).leader() || !chained.add(next-1) {
-			r.broken("slot %d leads to slot %d, which is no follower of it", leader, next-1)
+			broken(r, "slot %d leads to slot %d, which is no follower of it", leader, next-1)
 			return
 		}
 	}

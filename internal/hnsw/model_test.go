@@ -233,8 +233,8 @@ func TestCancelledChanges(t *testing.T) {
 
 // stopAfter is a context that ends after some looks at it.
 type stopAfter struct {
-	context.Context
-	looks atomic.Int64
+	context.Context //nolint:containedctx // it is one
+	looks           atomic.Int64
 }
 
 func (s *stopAfter) Err() error {
