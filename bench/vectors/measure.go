@@ -185,7 +185,7 @@ func (e *engine) timeAt(recall float64) time.Duration {
 var levels = []float64{0.95, 0.98, 0.99, 0.995}
 
 // report writes the tables of a set.
-func report(w io.Writer, s *set, engines []*engine, rounds int) {
+func report(w io.Writer, s *set, engines []*engine) {
 	fmt.Fprintf(w, "\n## %s: %d vectors, %d queries\n\n", s.name, len(s.base), len(s.queries))
 	fmt.Fprint(w, "| index | build s | bytes a vector |")
 	for _, l := range levels {
@@ -210,7 +210,6 @@ func report(w io.Writer, s *set, engines []*engine, rounds int) {
 		}
 		fmt.Fprintf(w, " %s | %s | %s |\n", orDash(ratio, "%.2f"), orDash(e.recallAt(64), "%.4f"), orDash(e.recallAt(256), "%.4f"))
 	}
-	fmt.Fprintf(w, "\nProcessor time of one thread, medians of %d.\n", rounds)
 }
 
 func (e *engine) recallAt(ef int) float64 {
