@@ -57,7 +57,7 @@ func sparsePrefix(_ *testing.T, h *sparseHost) {
 func sparseFuzzy(_ *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour wall"), text("b", "harbours"), text("c", "labour"), text("d", "arbour"), text("e", "hut"))
 	h.wantMatching("harbuor", rag.TextMatch{}, rag.Filter{})
-	h.wantMatching("mountan harbuor", rag.TextMatch{Fuzzy: 1}, rag.Filter{})
+	h.wantMatching("muntain harbuor", rag.TextMatch{Fuzzy: 1}, rag.Filter{})
 	h.wantMatching("arboor", rag.TextMatch{Fuzzy: 1}, rag.Filter{}, "d")
 	h.wantMatching("arbour", rag.TextMatch{Fuzzy: 1}, rag.Filter{}, "d", "b", "a")
 	h.wantMatching("ht", rag.TextMatch{Fuzzy: 2}, rag.Filter{})

@@ -124,27 +124,22 @@ func (c *column) add(b bm25.Bitmap, f rag.Filter) {
 			b.Add(c.docs[text])
 		}
 	case rag.OpRange:
-		for _, text := range within(c.texts, f) {
+		for _, text := range within(c.texts, f.Bounds) {
 			b.Add(c.docs[text])
 		}
-		for _, number := range within(c.numbers, f) {
+		for _, number := range within(c.numbers, f.Bounds) {
 			b.Add(c.docs[number])
 		}
 	}
 }
 
-// within returns those of sorted values that lie in the bounds of a range: from the first that the lower bounds alone
-// let through to the first that the upper ones do not.
-func within[T any](sorted []T, f rag.Filter) []T {
-	matches := func(value T, bounds rag.Bounds) bool {
-		if bounds == (rag.Bounds{}) {
-			return true
-		}
-		return rag.Filter{Op: rag.OpRange, Field: f.Field, Bounds: &bounds}.Match(rag.Meta{f.Field: value}, rag.Validity{})
+// within returns those of sorted values that lie in the bounds.
+func within[T any](sorted []T, bounds *rag.Bounds) []T {
+	first := sort.Search(len(sorted), func(i int) bool { return !bounds.Below(sorted[i]) })
+	end := sort.Search(len(sorted), func(i int) bool { return bounds.Above(sorted[i]) })
+	if first >= end || !bounds.Contain(sorted[first]) { // none, or values of another kind
+		return nil
 	}
-	lower, upper := rag.Bounds{GT: f.Bounds.GT, GTE: f.Bounds.GTE}, rag.Bounds{LT: f.Bounds.LT, LTE: f.Bounds.LTE}
-	first := sort.Search(len(sorted), func(i int) bool { return matches(sorted[i], lower) })
-	end := first + sort.Search(len(sorted)-first, func(i int) bool { return !matches(sorted[first+i], upper) })
 	return sorted[first:end]
 }
 

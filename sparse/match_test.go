@@ -84,8 +84,8 @@ func TestMatch(t *testing.T) {
 
 		{`mangement`, fuzzy(0), ""},
 		{`mangement`, fuzzy(1), "manage"},
-		{`recieves`, fuzzy(1), ""},
-		{`recieves`, fuzzy(2), "manage"},
+		{`recevies`, fuzzy(1), ""},
+		{`recevies`, fuzzy(2), "manage"},
 		{`laeve`, fuzzy(2), ""}, // short: one letter
 		{`leavs`, fuzzy(1), "leave sick"},
 		{`1043`, fuzzy(2), ""}, // another number is another thing
@@ -143,7 +143,7 @@ func TestMatchAfterChanges(t *testing.T) {
 		{Text: `"annual leave"`, Match: rag.TextMatch{Phrase: true}},
 		{Text: `"年假制度" "公司的年假"`, Match: rag.TextMatch{Phrase: true}},
 		{Text: "managem* univers* lea*", Match: rag.TextMatch{Prefix: true}},
-		{Text: "mangement anual leavs", Match: rag.TextMatch{Fuzzy: 2}},
+		{Text: "mangement annuul leavs", Match: rag.TextMatch{Fuzzy: 2}},
 	} {
 		q.K = 10
 		want, err := fresh.Search(t.Context(), "c", q)

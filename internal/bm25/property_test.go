@@ -210,7 +210,7 @@ func TestExpansions(t *testing.T) {
 		want  string
 	}{
 		{"run", 1, "ruin:1 rum:1 runs:1"},
-		{"managment", 1, "manage:1"},
+		{"managemnt", 1, "manage:1"},
 		{"rust", 1, "trust:1"},
 		{"年假", 1, "年金:1"},
 		{"naive", 1, "naïve:1"},

@@ -143,13 +143,13 @@ func (s *Segment) Data() string { return s.data }
 // Payload returns what a document came with.
 func (s *Segment) Payload(doc uint32) string { return s.doc(int(doc)).payload }
 
-// Memo returns what make returned for the key when it was first asked for. What it is derived from does not change, so
+// Memo returns what derive returned for the key when it was first asked for. What it is derived from does not change, so
 // it stays with the segment.
-func (s *Segment) Memo(key any, make func() any) any {
+func (s *Segment) Memo(key any, derive func() any) any {
 	if have, ok := s.memos.Load(key); ok {
 		return have
 	}
-	have, _ := s.memos.LoadOrStore(key, make())
+	have, _ := s.memos.LoadOrStore(key, derive())
 	return have
 }
 
