@@ -38,9 +38,6 @@ func NewDOCX(cfg DOCXConfig) (*DOCX, error) {
 	return &DOCX{cfg: cfg}, nil
 }
 
-// oleMagic begins compound files: .doc of old, and any Office file with a password.
-var oleMagic = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
-
 // Formats says: a zip archive that names parts of a Word file among its first; a compound file only if the name says
 // Word, since other programs write them too.
 func (*DOCX) Formats() []rag.Format {
@@ -49,19 +46,9 @@ func (*DOCX) Formats() []rag.Format {
 			Name:       "docx",
 			Extensions: []string{".docx", ".docm", ".dotx", ".dotm", ".doc"},
 			MediaTypes: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-			Match:      isDOCX,
+			Match:      func(head []byte) bool { return isOffice(head, wordKind) },
 		},
 	}
-}
-
-func isDOCX(head []byte) bool {
-	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
-		return false
-	}
-	if bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("ppt/")) {
-		return false
-	}
-	return bytes.Contains(head, []byte("word/")) || bytes.Contains(head, []byte("[Content_Types].xml"))
 }
 
 // Load yields the one document of src. A source that is no zip archive, or one without a Word document, is
@@ -70,15 +57,15 @@ func (d *DOCX) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, d.cfg.MaxBytes, d.parse)
 }
 
-func (d *DOCX) parse(ctx context.Context, data []byte) (rag.Document, error) {
+func (d *DOCX) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Document, error) {
 	if bytes.HasPrefix(data, oleMagic) {
-		return rag.Document{}, fmt.Errorf("encrypted, or a .doc from before 2007: save it as .docx without a password: %w", rag.ErrInvalid)
+		return rag.Document{}, errOLE(".doc")
 	}
-	pkg, err := openDOCX(ctx, data, d.cfg.MaxUnzipped)
+	pkg, err := openArchive(ctx, data, d.cfg.MaxUnzipped)
 	if err != nil {
 		return rag.Document{}, err
 	}
-	main, err := pkg.mainPart()
+	main, err := pkg.mainPart(wordKind)
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -86,7 +73,7 @@ func (d *DOCX) parse(ctx context.Context, data []byte) (rag.Document, error) {
 	if err := r.prepare(); err != nil {
 		return rag.Document{}, err
 	}
-	if err := pkg.read(main, r.document); err != nil {
+	if err := pkg.readMain(main, wordKind, r.document); err != nil {
 		return rag.Document{}, err
 	}
 	r.writeNotes()

@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // docxReader reads the parts of one file.
 type docxReader struct {
-	pkg       *docxPackage
+	pkg       *archive
 	part      string
 	rels      map[string]relation
 	styles    docxStyles
@@ -22,9 +21,8 @@ type docxReader struct {
 
 	fields      []bool // open fields, innermost last; true while the instruction is read
 	styledTitle string // first paragraph in the style Title
-	images      map[string]*rag.Image
-	imageBytes  int
-	warnings    []rag.Warning
+	pictures    pictures
+	warnings    warnings
 	out         docxWriter
 }
 
@@ -35,13 +33,6 @@ type docxBlock struct {
 	level  int // of a heading, 1 to 9; 0 for others
 	list   bool
 	images []placedImage
-}
-
-// placedImage is a picture and the place in its block's text where it stands.
-type placedImage struct {
-	at    int
-	image *rag.Image
-	alt   string
 }
 
 // sink takes the blocks of a body, a cell, a text box or a note.
@@ -58,15 +49,11 @@ func (r *docxReader) prepare() (err error) {
 	if r.numbering, err = readNumbering(r.pkg, related(r.rels, "numbering"), r.styles); err != nil {
 		return err
 	}
-	r.images = map[string]*rag.Image{}
 	return r.readNotes()
 }
 
 // document reads the main part.
-func (r *docxReader) document(x *xmlReader, root xml.StartElement) error {
-	if root.Name.Local != "document" {
-		return unsupportedRoot(root)
-	}
+func (r *docxReader) document(x *xmlReader) error {
 	return x.children(func(e xml.StartElement) error {
 		if e.Name.Local == "body" {
 			return r.body(x, r.out.add)
@@ -85,7 +72,7 @@ func (r *docxReader) body(x *xmlReader, out sink) error {
 		case "tbl":
 			return r.table(x, out)
 		case "altChunk":
-			r.warn("an embedded document (altChunk) is not read")
+			r.warnings.add("an embedded document (altChunk) is not read")
 		}
 		return r.wrapper(x, e, visit)
 	}
@@ -99,7 +86,7 @@ func (r *docxReader) wrapper(x *xmlReader, e xml.StartElement, visit func(xml.St
 	case "ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml", "hyperlink", "fldSimple", "dir", "bdo", "ruby", "rubyBase", "oMathPara":
 		return x.children(visit)
 	case "AlternateContent":
-		return r.alternate(x, visit)
+		return x.alternate(visit)
 	}
 	return x.skip()
 }
@@ -274,13 +261,6 @@ func symbol(hex string) string {
 		return ""
 	}
 	return string(rune(n))
-}
-
-func (r *docxReader) warn(message string) {
-	w := rag.Warning{Message: message}
-	if !slices.Contains(r.warnings, w) {
-		r.warnings = append(r.warnings, w)
-	}
 }
 
 // mathRuns writes a formula as its characters, with "/" before a denominator, "^" and "_" before scripts.

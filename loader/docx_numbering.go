@@ -41,7 +41,7 @@ type listInstance struct {
 }
 
 // readNumbering reads word/numbering.xml.
-func readNumbering(pkg *docxPackage, part string, styles docxStyles) (*docxNumbering, error) {
+func readNumbering(pkg *archive, part string, styles docxStyles) (*docxNumbering, error) {
 	n := &docxNumbering{abstract: map[string]*abstractList{}, nums: map[string]*listInstance{}, styles: styles}
 	err := pkg.read(part, func(x *xmlReader, _ xml.StartElement) error {
 		return x.children(func(e xml.StartElement) (err error) {

@@ -33,7 +33,7 @@ type paragraphProps struct {
 type docxStyles map[string]docxStyle
 
 // readStyles reads word/styles.xml.
-func readStyles(pkg *docxPackage, part string) (docxStyles, error) {
+func readStyles(pkg *archive, part string) (docxStyles, error) {
 	styles := docxStyles{}
 	err := pkg.read(part, func(x *xmlReader, _ xml.StartElement) error {
 		return x.children(func(e xml.StartElement) error {

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // docxWriter puts blocks one below the other.
@@ -106,43 +104,4 @@ func (r *docxReader) writeNotes() {
 	for i, key := range r.cited {
 		r.out.add(docxBlock{prefix: fmt.Sprintf("[^%d]: ", i+1), text: r.notes[key], list: true})
 	}
-}
-
-// readProperties takes title, language and metadata from the core properties.
-func (p *docxPackage) readProperties(doc *rag.Document) error {
-	rels, err := p.relations("")
-	if err != nil {
-		return err
-	}
-	names := map[string]string{"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description", "category": "category"}
-	dates := map[string]string{"created": "created", "modified": "modified"}
-	meta := rag.Meta{}
-	err = p.read(related(rels, "core-properties"), func(x *xmlReader, _ xml.StartElement) error {
-		return x.children(func(e xml.StartElement) error {
-			raw, err := x.text()
-			value := mdtext.Line(raw)
-			switch name := e.Name.Local; {
-			case err != nil || value == "":
-			case name == "title":
-				doc.Title = value
-			case name == "language":
-				doc.Language = value
-			case names[name] != "":
-				meta[names[name]] = value
-			case dates[name] != "":
-				if t, err := time.Parse(time.RFC3339, value); err == nil {
-					meta[name] = t.Format(time.RFC3339)
-				}
-			}
-			return err
-		})
-	})
-	if len(meta) > 0 {
-		doc.Meta = meta
-	}
-	return err
-}
-
-func unsupportedRoot(root xml.StartElement) error {
-	return fmt.Errorf("the main part is a %s, not a Word document: %w", root.Name.Local, rag.ErrUnsupported)
 }

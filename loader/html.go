@@ -85,8 +85,8 @@ func (l *HTML) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, l.cfg.MaxBytes, l.parse)
 }
 
-func (l *HTML) parse(ctx context.Context, data []byte) (rag.Document, error) {
-	d, err := decode(data, l.cfg.Encoding, declaredCharset(data))
+func (l *HTML) parse(ctx context.Context, src rag.Source, data []byte) (rag.Document, error) {
+	d, err := decode(data, l.cfg.Encoding, firstOf(headerCharset(src.MediaType), declaredCharset(data)))
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -128,6 +128,15 @@ const charsetWithin = 4096
 
 // charsetParameter finds the encoding in a content type or an XML declaration.
 var charsetParameter = regexp.MustCompile(`(?i)(?:charset|encoding)\s*=\s*["']?([a-z0-9_:.-]+)`)
+
+// headerCharset returns the encoding that a media type names, such as "text/html; charset=utf-8"; "" if it names none.
+func headerCharset(mediaType string) string {
+	_, params, _ := strings.Cut(mediaType, ";")
+	if m := charsetParameter.FindStringSubmatch(params); m != nil {
+		return m[1]
+	}
+	return ""
+}
 
 // declaredCharset returns the encoding that a page names in a meta element or an XML declaration, "" if there is none.
 func declaredCharset(data []byte) string {

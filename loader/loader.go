@@ -24,14 +24,14 @@ import (
 const DefaultMaxBytes = 64 << 20
 
 // single is the sequence of a loader that makes one document of a source: it reads the source, closes it, parses.
-func single(ctx context.Context, src rag.Source, limit int64, parse func(context.Context, []byte) (rag.Document, error)) iter.Seq2[rag.Document, error] {
+func single(ctx context.Context, src rag.Source, limit int64, parse func(context.Context, rag.Source, []byte) (rag.Document, error)) iter.Seq2[rag.Document, error] {
 	return func(yield func(rag.Document, error) bool) {
 		data, err := readSource(ctx, src, limit)
 		if err != nil {
 			yield(rag.Document{}, err)
 			return
 		}
-		doc, err := parse(ctx, data)
+		doc, err := parse(ctx, src, data)
 		if err != nil {
 			yield(rag.Document{}, err)
 			return

@@ -49,7 +49,7 @@ func (m *Markdown) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Docum
 	return single(ctx, src, m.cfg.MaxBytes, m.parse)
 }
 
-func (m *Markdown) parse(ctx context.Context, data []byte) (rag.Document, error) {
+func (m *Markdown) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Document, error) {
 	d, err := decode(data, m.cfg.Encoding, "")
 	if err != nil {
 		return rag.Document{}, err

@@ -64,7 +64,7 @@ func (t *Text) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, t.cfg.MaxBytes, t.parse)
 }
 
-func (t *Text) parse(_ context.Context, data []byte) (rag.Document, error) {
+func (t *Text) parse(_ context.Context, _ rag.Source, data []byte) (rag.Document, error) {
 	d, err := decode(data, t.cfg.Encoding, "")
 	if err != nil {
 		return rag.Document{}, err
