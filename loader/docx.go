@@ -14,13 +14,16 @@ import (
 type DOCXConfig struct {
 	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
 	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	Comments    bool  `json:"comments"`     // reviewers' comments stand at the end, numbered [^c1] where they were made
+	Links       bool  `json:"links"`        // links to the web are [text](target) instead of their text alone
 }
 
 // DOCX reads Word files (Office Open XML, transitional and strict). Headings become "#" lines and sections, by outline
 // level and the built-in style names, whatever the language; lists keep their numbers, tables become pipe tables,
 // text boxes follow their paragraph, foot- and endnotes stand at the end. Tracked insertions are in the text,
-// deletions are not. Headers, footers and comments are left out. Pictures are in Images, their alternative text is in
-// the text. There are no pages: a Word file has none until it is printed. It is safe for concurrent use.
+// deletions are not. Headers and footers are left out. Pictures are in Images, their alternative text is in the text.
+// Pages begin where Word marked them when it last laid the file out; a file without such marks has no pages, since a
+// Word file has none until it is printed. It is safe for concurrent use.
 type DOCX struct {
 	cfg DOCXConfig
 }
@@ -69,7 +72,7 @@ func (d *DOCX) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Docume
 	if err != nil {
 		return rag.Document{}, err
 	}
-	r := &docxReader{pkg: pkg, part: main}
+	r := &docxReader{pkg: pkg, part: main, cfg: d.cfg}
 	if err := r.prepare(); err != nil {
 		return rag.Document{}, err
 	}
@@ -79,6 +82,9 @@ func (d *DOCX) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Docume
 	r.writeNotes()
 	doc := r.out.document()
 	if err := pkg.readProperties(&doc); err != nil {
+		return rag.Document{}, err
+	}
+	if err := r.checkPages(len(doc.Pages)); err != nil {
 		return rag.Document{}, err
 	}
 	if doc.Title == "" {

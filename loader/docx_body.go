@@ -12,15 +12,18 @@ import (
 // docxReader reads the parts of one file.
 type docxReader struct {
 	pkg       *archive
+	cfg       DOCXConfig
 	part      string
 	rels      map[string]relation
 	styles    docxStyles
 	numbering *docxNumbering
-	notes     map[string]string // text of foot- and endnotes by kind and ID
-	cited     []string          // keys of notes, in the order in which the text refers to them
+	notes     map[string]string // text of notes and comments by kind and ID
+	cited     []string          // keys of foot- and endnotes, in the order in which the text refers to them
+	remarks   []string          // the same of comments
 
-	fields      []bool // open fields, innermost last; true while the instruction is read
-	styledTitle string // first paragraph in the style Title
+	fields      []docxField // open fields, innermost last
+	joined      *docxInline // text of a paragraph whose end was deleted: the next one goes on with it
+	styledTitle string      // first paragraph in the style Title
 	pictures    pictures
 	warnings    warnings
 	out         docxWriter
@@ -33,6 +36,8 @@ type docxBlock struct {
 	level  int // of a heading, 1 to 9; 0 for others
 	list   bool
 	images []placedImage
+	pages  []int        // places in text where pages begin
+	rows   [][]docxCell // of a table
 }
 
 // sink takes the blocks of a body, a cell, a text box or a note.
@@ -95,13 +100,17 @@ func (r *docxReader) wrapper(x *xmlReader, e xml.StartElement, visit func(xml.St
 type docxInline struct {
 	b      strings.Builder
 	images []placedImage
+	pages  []int       // places where pages begin
 	asides []docxBlock // what text boxes anchored in the paragraph hold
 }
 
 // paragraph reads one paragraph and writes it, then its text boxes.
 func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 	var props paragraphProps
-	var in docxInline
+	in := &docxInline{}
+	if r.joined != nil {
+		in, r.joined = r.joined, nil
+	}
 	var visit func(xml.StartElement) error
 	visit = func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
@@ -109,7 +118,9 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 			props, err = readParagraphProps(x)
 			return err
 		case "r":
-			return r.run(x, &in)
+			return r.run(x, in)
+		case "hyperlink":
+			return r.hyperlink(x, e, in, visit)
 		case "oMath":
 			return mathRuns(x, &in.b)
 		}
@@ -119,8 +130,12 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 		return err
 	}
 	// An instruction does not reach over a paragraph's end: a field left open must not swallow the rest of the text.
-	r.fields = slices.DeleteFunc(r.fields, func(instruction bool) bool { return instruction })
-	if block, ok := r.block(props, &in); ok {
+	r.fields = slices.DeleteFunc(r.fields, func(f docxField) bool { return f.instruction })
+	if props.endDeleted {
+		r.joined = in
+		return nil
+	}
+	if block, ok := r.block(props, in); ok {
 		out(block)
 	}
 	for _, aside := range in.asides {
@@ -133,12 +148,15 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 func (r *docxReader) block(props paragraphProps, in *docxInline) (docxBlock, bool) {
 	marker, depth, item := r.numbering.label(props)
 	text, trimmed := trimParagraph(in.b.String())
-	b := docxBlock{text: text, images: in.images}
+	b := docxBlock{text: text, images: in.images, pages: in.pages}
 	for i := range b.images {
 		b.images[i].at = max(0, b.images[i].at-trimmed)
 	}
+	for i, at := range b.pages {
+		b.pages[i] = min(max(0, at-trimmed), len(text))
+	}
 	if text == "" {
-		return b, len(b.images) > 0
+		return b, len(b.images) > 0 || len(b.pages) > 0
 	}
 	b.level = r.styles.level(props)
 	switch {
@@ -205,40 +223,26 @@ func (r *docxReader) runPart(x *xmlReader, e xml.StartElement, in *docxInline, v
 		}
 	case "cr":
 		r.write(in, "\n")
+	case "lastRenderedPageBreak":
+		in.pages = append(in.pages, in.b.Len())
 	case "noBreakHyphen":
 		r.write(in, "-")
 	case "sym":
 		r.write(in, symbol(attrOf(e, "char")))
 	case "footnoteReference", "endnoteReference":
-		r.cite(in, strings.TrimSuffix(e.Name.Local, "Reference"), attrOf(e, "id"))
+		r.cite(in, &r.cited, strings.TrimSuffix(e.Name.Local, "Reference"), attrOf(e, "id"))
+	case "commentReference":
+		r.cite(in, &r.remarks, "comment", attrOf(e, "id"))
 	case "fldChar":
-		r.field(attrOf(e, "fldCharType"))
+		r.field(attrOf(e, "fldCharType"), in)
+	case "instrText":
+		return r.instruction(x)
 	case "drawing", "pict", "object":
 		return r.drawing(x, in)
 	case "AlternateContent", "ruby", "rubyBase":
 		return r.wrapper(x, e, visit)
 	}
 	return x.skip()
-}
-
-// write adds text unless it belongs to a field's instruction.
-func (r *docxReader) write(in *docxInline, s string) {
-	if !slices.Contains(r.fields, true) {
-		in.b.WriteString(s)
-	}
-}
-
-// field follows a complex field: begin, instruction, separate, result, end. Fields nest.
-func (r *docxReader) field(kind string) {
-	n := len(r.fields)
-	switch {
-	case kind == "begin":
-		r.fields = append(r.fields, true)
-	case kind == "separate" && n > 0:
-		r.fields[n-1] = false
-	case kind == "end" && n > 0:
-		r.fields = r.fields[:n-1]
-	}
 }
 
 // cleanRun drops what is invisible and writes all kinds of blanks as one.

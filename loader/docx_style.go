@@ -27,6 +27,8 @@ type paragraphProps struct {
 	outline *int // 0-based outline level; bodyLevel for text
 	numID   *string
 	ilvl    *int
+
+	endDeleted bool // a tracked change joins the paragraph with the next one
 }
 
 // docxStyles are the paragraph styles by ID.
@@ -74,6 +76,11 @@ func readParagraphProps(x *xmlReader) (paragraphProps, error) {
 			p.style = attrOf(e, "val")
 		case "outlineLvl":
 			p.outline = intAttr(e)
+		case "rPr":
+			return x.children(func(e xml.StartElement) error {
+				p.endDeleted = p.endDeleted || e.Name.Local == "del"
+				return x.skip()
+			})
 		case "numPr":
 			return x.children(func(e xml.StartElement) error {
 				switch e.Name.Local {
@@ -98,6 +105,10 @@ func intAttr(e xml.StartElement) *int {
 	}
 	return &n
 }
+
+// headingName is the name of a heading's style. Word writes "heading 1" whatever its language; other programs translate
+// it (English, German, French, Spanish, Portuguese, Italian, Dutch, Russian, Chinese, Japanese, Korean).
+var headingName = regexp.MustCompile(`^(?:heading|überschrift|titre|título|titolo|kop|заголовок|标题|標題|見出し|제목) ?([1-9])$`)
 
 // builtInID is the ID that programs give Word's own headings: the name without the blank. Word itself translates it in
 // some languages, but those files define the style.
@@ -142,10 +153,8 @@ func (s docxStyles) level(p paragraphProps) int {
 		if style.props.outline != nil {
 			return outlineLevel(*style.props.outline)
 		}
-		if n, ok := strings.CutPrefix(style.name, "heading "); ok {
-			if level, err := strconv.Atoi(n); err == nil {
-				return outlineLevel(level - 1)
-			}
+		if m := headingName.FindStringSubmatch(style.name); m != nil {
+			return int(m[1][0] - '0')
 		}
 		switch style.name {
 		case "title":

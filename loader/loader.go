@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
@@ -104,4 +106,22 @@ func sections(headings []heading, total int) []rag.Section {
 		out[i] = rag.Section{Level: levels[i], Title: headings[i].title, Start: starts[i], End: end}
 	}
 	return out
+}
+
+// warnings collects what of a document was lost, each thing once.
+type warnings []rag.Warning
+
+func (w *warnings) add(message string) {
+	if warning := (rag.Warning{Message: message}); !slices.Contains(*w, warning) {
+		*w = append(*w, warning)
+	}
+}
+
+// linkText returns text as a Markdown link to the target, or as it is if one of them says nothing by itself.
+func linkText(text, target string) string {
+	label := strings.TrimSpace(text)
+	if label == "" || target == "" || label == target || strings.HasPrefix(target, "#") || strings.ContainsAny(target, " \n<>") {
+		return text
+	}
+	return strings.Replace(text, label, "["+label+"]("+strings.NewReplacer("(", "%28", ")", "%29").Replace(target)+")", 1)
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -116,13 +115,4 @@ func dataURI(uri string) ([]byte, error) {
 		body = strings.TrimRight(unescaped, "=")
 	}
 	return base64.RawStdEncoding.DecodeString(body)
-}
-
-// warnings collects what of a document was lost, each thing once.
-type warnings []rag.Warning
-
-func (w *warnings) add(message string) {
-	if warning := (rag.Warning{Message: message}); !slices.Contains(*w, warning) {
-		*w = append(*w, warning)
-	}
 }

@@ -27,8 +27,12 @@ type instance = pdfium.Pdfium
 // is refused instead of taking the process down.
 const maxMemoryPages = 1 << 14
 
-// errTimeout says that a file ran into its time limit.
-var errTimeout = errors.New("time limit")
+// How an instance can be lost over a file.
+var (
+	errTimeout     = errors.New("time limit of the file")
+	errPageTimeout = errors.New("time limit of a page")
+	errLost        = errors.New("the PDF engine gave up")
+)
 
 // engine hands out instances of the compiled PDFium.
 type engine struct {
@@ -108,10 +112,13 @@ func compile(rc wazero.RuntimeConfig) (pdfium.Pool, error) {
 	})
 }
 
+// task is what is done with an instance. next begins the time of another page.
+type task func(ctx context.Context, p instance, next func()) error
+
 // run calls f with a fresh instance, waiting for one if all are busy. The instance is thrown away afterwards, since its
-// memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx or the time ends,
-// the instance is stopped in the middle of what it does.
-func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.Context, instance) error) error {
+// memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx ends, or what is left
+// of the file's time, or the time of a page, the instance is stopped in the middle of what it does.
+func (e *engine) run(ctx context.Context, left *time.Duration, page time.Duration, f task) error {
 	p, err := e.pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -119,14 +126,20 @@ func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.
 		}
 		return fmt.Errorf("start a PDF engine instance: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	start := time.Now()
+	defer func() { *left -= time.Since(start) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, *left, errTimeout)
 	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	timer := time.AfterFunc(page, func() { end(errPageTimeout) })
+	defer timer.Stop()
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
 		_ = p.Kill() // fails only if closed, which stop below rules out
 	})
-	err = guard(ctx, p, f)
+	err = guard(func() error { return f(ctx, p, func() { timer.Reset(page) }) })
 	if stop() {
 		if cerr := p.Close(); cerr != nil && err == nil {
 			err = fmt.Errorf("close the PDF engine: %w", cerr)
@@ -138,11 +151,11 @@ func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.
 }
 
 // guard turns a panic over a malformed file into an error: the file is at fault, and others follow.
-func guard(ctx context.Context, p instance, f func(context.Context, instance) error) (err error) {
+func guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the PDF engine gave up (%v): %w", r, rag.ErrInvalid)
+			err = fmt.Errorf("%w (%v): %w", errLost, r, rag.ErrInvalid)
 		}
 	}()
-	return f(ctx, p)
+	return f()
 }

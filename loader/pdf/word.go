@@ -36,6 +36,7 @@ type word struct {
 	hyphen bool // the word was cut by a hyphen at the line's end
 	blank  bool // a blank follows in the file
 	char   int  // place of the first character on the page
+	link   int  // which of the page's links the word is part of, from 1; 0: of none
 }
 
 // lineHyphen are the characters PDFium puts for a hyphen at the end of a line, with the rest of the word following
@@ -56,16 +57,13 @@ type textPage struct {
 	page references.FPDF_TEXTPAGE
 	text []rune
 	same bool // whether the index in text is the character index
+
+	links []link
 }
 
-// readPage returns the words of a page in drawing order.
-func readPage(p instance, doc references.FPDF_DOCUMENT, index int) ([]word, error) {
-	page, err := p.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
-	if err != nil {
-		return nil, err
-	}
-	defer p.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
-	text, err := p.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+// readWords returns the words of a page in drawing order.
+func readWords(p instance, page requests.Page, links []link) ([]word, error) {
+	text, err := p.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +77,7 @@ func readPage(p instance, doc references.FPDF_DOCUMENT, index int) ([]word, erro
 		return nil, err
 	}
 	runes := []rune(strings.TrimSuffix(all.Text, "\x00"))
-	return (&textPage{p: p, page: text.TextPage, text: runes, same: len(runes) == count.Count}).words(), nil
+	return (&textPage{p: p, page: text.TextPage, text: runes, same: len(runes) == count.Count, links: links}).words(), nil
 }
 
 // words cuts the text at blanks and line hyphens and measures each word by its first and last character.
@@ -179,7 +177,8 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 			return t.pieces(i, j)
 		}
 	}
-	return []word{{text: text, box: first.union(last).turned(turn), turn: turn, char: i}}
+	whole := first.union(last)
+	return []word{{text: text, box: whole.turned(turn), turn: turn, char: i, link: linkAt(t.links, whole)}}
 }
 
 // Limits of a run of characters, in heights of its boxes.
@@ -206,7 +205,7 @@ func (t *textPage) pieces(i, j int) []word {
 			end++
 		}
 		if text := cleanText(string(t.text[start:end])); ok && text != "" {
-			out = append(out, word{text: text, box: b, char: start})
+			out = append(out, word{text: text, box: b, char: start, link: linkAt(t.links, b)})
 		}
 		start = end
 	}
