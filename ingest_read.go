@@ -41,7 +41,7 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: sha256Sum(canonical(src.Meta)), Pipeline: r.pipeline(loader), Size: int64(len(data))}
+	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader), Size: int64(len(data))}
 	was, action, reason, err := r.check(ctx, want)
 	if err != nil {
 		return nil, err

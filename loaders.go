@@ -227,14 +227,32 @@ func finishDocument(doc *Document, src Source, n int) error {
 			merged[k] = v
 		}
 	}
-	doc.Meta = merged
-	if doc.Validity == (Validity{}) {
-		doc.Validity = statedValidity(merged)
-	}
 	for i := range doc.Images {
 		if doc.Images[i].ID == "" {
 			doc.Images[i].ID = fmt.Sprintf("%x", sha256Sum(doc.Images[i].Data))
 		}
+	}
+	return describe(doc, src, merged, n)
+}
+
+// describe gives a document its metadata, and what follows from it and from the source.
+func describe(doc *Document, src Source, m Meta, n int) (err error) {
+	switch {
+	case src.Policy != nil:
+		var warnings []Warning
+		m, doc.Validity, warnings = src.Policy.Apply(m)
+		doc.Warnings = append(doc.Warnings, warnings...)
+	case doc.Validity == (Validity{}):
+		doc.Validity = statedValidity(m)
+	}
+	if doc.Meta, err = m.Clean(); err != nil {
+		return err
+	}
+	if src.Title != "" && (n == 0 || doc.Title == "") {
+		doc.Title = src.Title
+	}
+	if language, ok := src.Meta[FieldLanguage].(string); ok && language != "" {
+		doc.Language = language
 	}
 	return nil
 }
