@@ -73,8 +73,13 @@ var imageMagic = []struct{ prefix, media string }{
 	{"II*\x00", "image/tiff"}, {"MM\x00*", "image/tiff"}, {"<svg", "image/svg+xml"},
 }
 
-// imageType is the media type that a picture's bytes or else its name tell.
+// imageType is the media type that a picture's bytes, else its name or data: URI tell.
 func imageType(name string, data []byte) string {
+	if declared, ok := strings.CutPrefix(name, "data:"); ok {
+		declared, _, _ = strings.Cut(declared, ",")
+		declared, _, _ = strings.Cut(declared, ";")
+		name = "." + strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(declared), "image/"), "+xml")
+	}
 	for _, m := range imageMagic {
 		if bytes.HasPrefix(data, []byte(m.prefix)) {
 			return m.media
