@@ -97,7 +97,7 @@ func TestTextSuite(t *testing.T) {
 		ragtest.Sample{Name: "mark.txt", Data: []byte("\xef\xbb\xbfWith a mark.\r\nAnd more."), Want: "With a mark. And more."},
 		ragtest.Sample{Name: "le.log", Data: utf16(t, chinese, unicode.LittleEndian, unicode.UseBOM), Want: "有效期为三年"},
 		ragtest.Sample{Name: "be.txt", Data: utf16(t, french, unicode.BigEndian, unicode.UseBOM), Want: "délai de résiliation"},
-		ragtest.Sample{Name: "gb.csv", Data: gb18030(t, chinese), Want: "违约方应当赔偿"},
+		ragtest.Sample{Name: "gb.txt", Data: gb18030(t, chinese), Want: "违约方应当赔偿"},
 		ragtest.Sample{Name: "western.txt", Data: windows1252(t, french), Want: "À défaut, le contrat"},
 		ragtest.Sample{Name: "pages.txt", Data: []byte("page one\f\npage two\n"), Want: "page two"},
 	)

@@ -9,5 +9,6 @@ func Register(p *rag.Providers) {
 	p.Loaders.Register("markdown", rag.Typed(func(_ rag.Env, cfg MarkdownConfig) (rag.Loader, error) { return NewMarkdown(cfg) }))
 	p.Loaders.Register("html", rag.Typed(func(_ rag.Env, cfg HTMLConfig) (rag.Loader, error) { return NewHTML(cfg) }))
 	p.Loaders.Register("docx", rag.Typed(func(_ rag.Env, cfg DOCXConfig) (rag.Loader, error) { return NewDOCX(cfg) }))
+	p.Loaders.Register("csv", rag.Typed(func(_ rag.Env, cfg CSVConfig) (rag.Loader, error) { return NewCSV(cfg) }))
 	p.Loaders.Register("text", rag.Typed(func(_ rag.Env, cfg TextConfig) (rag.Loader, error) { return NewText(cfg) }))
 }

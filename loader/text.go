@@ -45,8 +45,8 @@ func checkEncoding(name string) error {
 func (*Text) Formats() []rag.Format {
 	return []rag.Format{{
 		Name:       "text",
-		Extensions: []string{".txt", ".text", ".log", ".csv", ".tsv", ".rst", ".org"},
-		MediaTypes: []string{"text/plain", "text/csv", "text/tab-separated-values", "text/x-rst", "text/org"},
+		Extensions: []string{".txt", ".text", ".log", ".rst", ".org"},
+		MediaTypes: []string{"text/plain", "text/x-rst", "text/org"},
 		Match:      isText,
 		Weak:       true,
 	}}
