@@ -42,6 +42,25 @@ func single(ctx context.Context, src rag.Source, limit int64, parse func(context
 	}
 }
 
+// several is the sequence of a loader that makes several documents of a source. parse must stop when its yield says so.
+func several(ctx context.Context, src rag.Source, limit int64, parse func(context.Context, rag.Source, []byte, func(rag.Document) bool) error) iter.Seq2[rag.Document, error] {
+	return func(yield func(rag.Document, error) bool) {
+		data, err := readSource(ctx, src, limit)
+		if err != nil {
+			yield(rag.Document{}, err)
+			return
+		}
+		stopped := false
+		err = parse(ctx, src, data, func(doc rag.Document) bool {
+			stopped = stopped || !yield(doc, nil)
+			return !stopped
+		})
+		if err != nil && !stopped {
+			yield(rag.Document{}, err)
+		}
+	}
+}
+
 // readSource returns the bytes of a source and closes it. More than limit bytes (0: DefaultMaxBytes) are ErrInvalid;
 // no more than that is ever held.
 func readSource(ctx context.Context, src rag.Source, limit int64) (data []byte, err error) {

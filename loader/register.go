@@ -10,5 +10,6 @@ func Register(p *rag.Providers) {
 	p.Loaders.Register("html", rag.Typed(func(_ rag.Env, cfg HTMLConfig) (rag.Loader, error) { return NewHTML(cfg) }))
 	p.Loaders.Register("docx", rag.Typed(func(_ rag.Env, cfg DOCXConfig) (rag.Loader, error) { return NewDOCX(cfg) }))
 	p.Loaders.Register("csv", rag.Typed(func(_ rag.Env, cfg CSVConfig) (rag.Loader, error) { return NewCSV(cfg) }))
+	p.Loaders.Register("json", rag.Typed(func(_ rag.Env, cfg JSONConfig) (rag.Loader, error) { return NewJSON(cfg) }))
 	p.Loaders.Register("text", rag.Typed(func(_ rag.Env, cfg TextConfig) (rag.Loader, error) { return NewText(cfg) }))
 }
