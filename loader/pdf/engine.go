@@ -32,6 +32,7 @@ var (
 	errTimeout     = errors.New("time limit of the file")
 	errPageTimeout = errors.New("time limit of a page")
 	errLost        = errors.New("the PDF engine gave up")
+	errRenew       = errors.New("it holds much")
 )
 
 // engine hands out instances of the compiled PDFium.

@@ -149,6 +149,7 @@ func (l *Loader) extract(ctx context.Context, data []byte) (*rawDocument, error)
 			return &r.raw, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
+		case errors.Is(err, errRenew):
 		case r.inPage() && errors.Is(err, errPageTimeout):
 			r.raw.pages = append(r.raw.pages, rawPage{broken: fmt.Sprintf("it takes longer than %s (setting page_timeout_ms)", l.pageTimeout)})
 		case r.inPage() && errors.Is(err, errLost):

@@ -86,6 +86,10 @@ func (r *reader) read(ctx context.Context, p instance, next func()) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if r.objects > maxHandles {
+			r.objects = 0
+			return errRenew
+		}
 		next()
 		page, err := r.readPage(p, doc, len(r.raw.pages))
 		if err != nil {

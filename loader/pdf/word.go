@@ -36,7 +36,8 @@ type word struct {
 	hyphen bool // the word was cut by a hyphen at the line's end
 	blank  bool // a blank follows in the file
 	char   int  // place of the first character on the page
-	link   int  // which of the page's links the word is part of, from 1; 0: of none
+	table  *table
+	link   int // which of the page's links the word is part of, from 1; 0: of none
 }
 
 // lineHyphen are the characters PDFium puts for a hyphen at the end of a line, with the rest of the word following
@@ -47,6 +48,9 @@ func isBreak(r rune) bool { return r <= ' ' || unicode.IsSpace(r) || lineHyphen(
 
 // boldWeight is the font weight from which text counts as bold; LaTeX's bold fonts are measured at 700, regular 425.
 const boldWeight = 600
+
+// symbolName is how names of fonts look that draw a bullet for a letter.
+var symbolName = regexp.MustCompile(`(?i)dingbat|wingding|webding`)
 
 // boldName is how names of bold fonts look: Arial-BoldMT, Gotham-Black, CMBX12.
 var boldName = regexp.MustCompile(`(?i)bold|black|heavy|demi|CMBX`)
@@ -137,6 +141,9 @@ func (t *textPage) dress(line []word) {
 		}
 		l := t.look(w.char)
 		w.size, w.bold = l.size, l.bold
+		if i == 0 && l.symbol && len([]rune(w.text)) == 1 {
+			w.text = "•"
+		}
 	}
 }
 
@@ -269,7 +276,7 @@ func (t *textPage) look(i int) look {
 		return l
 	}
 	if f, err := t.p.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: t.page, Index: index}); err == nil {
-		l.bold = boldName.MatchString(f.FontName)
+		l.bold, l.symbol = boldName.MatchString(f.FontName), symbolName.MatchString(f.FontName)
 	}
 	return l
 }
