@@ -87,7 +87,7 @@ func (d *Domain) seal() error {
 // maxFileBytes bounds what is read: a larger file is no domain.
 const maxFileBytes = 1 << 20
 
-// Load reads a domain from a YAML file. What cannot be right is a *Problems, which matches rag.ErrInvalid.
+// Load reads a domain from a YAML file. What cannot be right is a *FileError, which matches rag.ErrInvalid.
 func Load(path string) (*Domain, error) {
 	f, err := os.Open(path)
 	if err != nil {

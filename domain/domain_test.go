@@ -93,14 +93,14 @@ fields:
   kind: {enum: {a: [b], c: [B, 5]}}
   title: {type: list}
   until: {type: date}
-validity: {until: untill, from: country, time_zone: Mars, missing: no}
+validity: {until: unntil, from: country, time_zone: Mars, missing: no}
 paths: {patterns: [docs, <kind>/…/x, <a>, <kind>/<kind>, a<b>]}
 tool: {name: "a b", parameters: [kind, x]}
 forced_filter: {until: 5, list: [a], page: 1}
 forced_filter: {}
 description: &a [x]
 `))
-	var p *domain.Problems
+	var p *domain.FileError
 	if !errors.As(err, &p) || !errors.Is(err, rag.ErrInvalid) || p.File != "d.yaml" {
 		t.Fatalf("error %v", err)
 	}
@@ -117,7 +117,7 @@ description: &a [x]
 		`line 6, column 29: fields.kind.enum: "B" is given twice, for "a" and "c"`,
 		`line 6, column 32: fields.kind.enum.c: want a text, got a number: put it into quotes`,
 		`line 7, column 10: fields.title: title is a text without a vocabulary`,
-		`line 9, column 19: validity.until: no field is called "untill", did you mean "until"?`,
+		`line 9, column 19: validity.until: no field is called "unntil", did you mean "until"?`,
 		`line 9, column 33: validity.from: the field country has the type string, not date`,
 		`line 9, column 53: validity.time_zone: "Mars" is no time zone such as UTC or Europe/Berlin`,
 		`line 9, column 68: validity.missing: "no" is not one of needs_review, current`,

@@ -43,7 +43,7 @@ func (m *manifest) errorf(line, column int, field, format string, args ...any) {
 // the files with what it says. Without roots the files are those that it names, in its own folder. A document_path that
 // is not absolute is seen from the manifest's folder.
 //
-// Everything that is wrong is reported at once in a *Problems, which matches rag.ErrInvalid: a line that is no JSON
+// Everything that is wrong is reported at once in a *FileError, which matches rag.ErrInvalid: a line that is no JSON
 // object or not UTF-8, an unknown, repeated or missing field, a value of the wrong type or in no vocabulary, a date that
 // cannot be read (if the domain refuses those), dates in the wrong order, a file named twice, absent, outside of the
 // roots or passed over, a file without a line.

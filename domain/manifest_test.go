@@ -134,7 +134,7 @@ func TestManifestReportsAllMistakesAtOnce(t *testing.T) {
 {"document_path": "gone.md", "tags": [1]}
 `})
 	_, err := parse(t, small).Manifest(filepath.Join(dir, "m.jsonl"), dir)
-	var p *domain.Problems
+	var p *domain.FileError
 	if !errors.As(err, &p) {
 		t.Fatal(err)
 	}

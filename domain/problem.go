@@ -33,8 +33,8 @@ func (p Problem) String() string {
 	return b.String() + p.Message
 }
 
-// Problems is the error of a file in which something is wrong: all of it, by line. It matches rag.ErrInvalid.
-type Problems struct {
+// FileError is the error of a file in which something is wrong: all of it, by line. It matches rag.ErrInvalid.
+type FileError struct {
 	File string
 	List []Problem // at least one
 }
@@ -43,7 +43,7 @@ type Problems struct {
 const shownProblems = 50
 
 // Error lists the problems, one a line.
-func (p *Problems) Error() string {
+func (p *FileError) Error() string {
 	var b strings.Builder
 	if len(p.List) == 1 {
 		return p.File + ": " + p.List[0].String()
@@ -60,7 +60,7 @@ func (p *Problems) Error() string {
 }
 
 // Unwrap returns rag.ErrInvalid.
-func (p *Problems) Unwrap() error { return rag.ErrInvalid }
+func (p *FileError) Unwrap() error { return rag.ErrInvalid }
 
 // problems returns the error of a file, or nil if nothing is wrong.
 func problems(file string, list []Problem) error {
@@ -70,5 +70,5 @@ func problems(file string, list []Problem) error {
 	slices.SortStableFunc(list, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return &Problems{file, list}
+	return &FileError{file, list}
 }

@@ -14,24 +14,32 @@ import (
 )
 
 type ingestFlags struct {
-	paths  []string
-	force  bool
-	prune  bool
-	dryRun bool
+	paths    []string
+	manifest string
+	domain   domainFlag
+	force    bool
+	prune    bool
+	dryRun   bool
 }
 
 func newIngest(a *app) *cobra.Command {
 	var f ingestFlags
 	cmd := &cobra.Command{
-		Use:   "ingest PATH...",
+		Use:   "ingest PATH... | --manifest FILE",
 		Short: "Bring a collection up to date with files and folders",
 		Long: `ingest reads files, and the files of folders, into a collection. What has not changed since the last time is skipped, a
 renamed file is moved, and of a changed file only the changed passages are embedded again. A file that cannot be read
-is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.`,
-		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run"),
+is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.
+
+With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
+line; it is checked whole, and every mistake in it reported, before anything is written.`,
+		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
-			if len(f.paths) == 0 {
+			switch {
+			case f.manifest != "" && f.domain.file == "":
+				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
+			case len(f.paths) == 0 && f.manifest == "":
 				return usagef(cmd, "no file or folder given")
 			}
 			return a.ingest(cmd.Context(), f)
@@ -40,6 +48,8 @@ is reported, and the rest goes on. Names that begin with a dot and links are pas
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
+	f.domain.add(cmd, "which metadata documents have, and when they are in force")
+	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
 	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
@@ -47,12 +57,16 @@ is reported, and the rest goes on. Names that begin with a dot and links are pas
 }
 
 func (a *app) ingest(ctx context.Context, f ingestFlags) error {
+	req, err := a.request(f)
+	if err != nil {
+		return err
+	}
 	open := func(use func(*rag.Engine) error) error { return a.withData(use) }
 	if _, err := os.Stat(a.dataDir()); f.dryRun && errors.Is(err, os.ErrNotExist) {
 		open = a.withScratchData
 	}
 	return open(func(eng *rag.Engine) error {
-		report, err := a.runIngest(ctx, eng, f)
+		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
@@ -70,12 +84,8 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 	})
 }
 
-// runIngest ingests paths and shows progress.
-func (a *app) runIngest(ctx context.Context, eng *rag.Engine, f ingestFlags) (*rag.IngestReport, error) {
-	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun}
-	for _, p := range f.paths {
-		req.Sources = append(req.Sources, rag.Path(p))
-	}
+// runIngest ingests and shows progress.
+func (a *app) runIngest(ctx context.Context, eng *rag.Engine, req rag.IngestRequest) (*rag.IngestReport, error) {
 	bar := a.progress()
 	req.Progress = bar.step
 	report, err := eng.Ingest(ctx, req)

@@ -19,6 +19,7 @@ type queryFlags struct {
 	mode    string
 	filters []string
 	asOf    string
+	domain  domainFlag
 }
 
 func (f *queryFlags) add(cmd *cobra.Command) {
@@ -27,11 +28,12 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
 	flags.StringArrayVarP(&f.filters, "filter", "f", nil, "condition on metadata: key=value or a filter as JSON; may come several times, all must hold")
 	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	f.domain.add(cmd, "its collection, its forced filter, its vocabulary for --filter, and today for --as-of")
 }
 
 // query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
-func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error) {
-	q := rag.Query{Text: strings.Join(words, " "), TopK: f.topK, Mode: rag.Mode(f.mode)}
+func (f *queryFlags) query(a *app, cmd *cobra.Command, words []string) (rag.Query, error) {
+	q := rag.Query{Text: strings.Join(words, " "), Collection: a.collection, TopK: f.topK, Mode: rag.Mode(f.mode)}
 	if len(words) == 0 || strings.TrimSpace(q.Text) == "" {
 		return q, usagef(cmd, "no question given")
 	}
@@ -51,11 +53,14 @@ func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error
 		}
 		q.Filter = rag.And(q.Filter, one)
 	}
-	var err error
-	if q.AsOf, err = parseInstant(f.asOf); err != nil {
-		return q, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", f.asOf)
+	d, err := f.domain.load()
+	if err != nil {
+		return q, err
 	}
-	return q, nil
+	if q.AsOf, err = date(cmd, f.asOf, d); err != nil || d == nil {
+		return q, err
+	}
+	return d.Query(q, q.AsOf)
 }
 
 // parseFilter reads a filter as JSON, or key=value. A value that looks like a number or a bool matches that as well
