@@ -12,14 +12,15 @@ import (
 
 // Limits of tables.
 const (
-	alignGap  = 0.4  // how far apart the edges of cells in one column may be, in font sizes
-	manyCells = 5    // cells of a line that no line of prose has, a count
-	pairShare = 0.8  // part of them that must have another cell nearest to them
-	maxCells  = 500  // a line with more is no table's, a count
-	rowGap    = 2.5  // lines of a table are no farther apart than this many usual distances
-	wrapGap   = 1.35 // lines of one cell are no farther apart than this, in font sizes
-	headGap   = 0.95 // lines of a header are nearer than this part of the distance to the rows
-	padding   = 1.25 // rows are this many times as far apart as lines of one cell, where a table tells rows by space
+	alignGap   = 0.4  // how far apart the edges of cells in one column may be, in font sizes
+	manyCells  = 5    // cells of a line that no line of prose has, a count
+	pairShare  = 0.8  // part of them that must have another cell nearest to them
+	maxCells   = 500  // a line with more is no table's, a count
+	rowGap     = 2.5  // lines of a table are no farther apart than this many usual distances
+	wrapGap    = 1.35 // lines of one cell are no farther apart than this, in font sizes
+	columnNear = 1.0  // a cell that is nearer to a column than this many of its heights belongs to it
+	headGap    = 0.95 // lines of a header are nearer than this part of the distance to the rows
+	padding    = 1.25 // rows are this many times as far apart as lines of one cell, where a table tells rows by space
 )
 
 // tableRows numbers the tables from 1 and tells for each line in which it stands; 0: in none. A table is two or more
@@ -217,7 +218,7 @@ func gridOf(lines []tableLine) [][]string {
 }
 
 // columnsOver returns where the columns stand: as in the fullest line, wider where cells of other lines reach farther
-// without reaching the next column, and one more where a cell stands under none.
+// without reaching the next column, and one more where a cell stands near none.
 func columnsOver(lines []tableLine) []box {
 	order := make([]int, len(lines))
 	for i := range order {
@@ -227,7 +228,11 @@ func columnsOver(lines []tableLine) []box {
 	var columns []box
 	for _, i := range order {
 		for _, b := range lines[i].boxes {
-			under := slices.IndexFunc(columns, func(c box) bool { return min(b.x1, c.x1) > max(b.x0, c.x0) })
+			near := columnNear * b.height()
+			under := slices.IndexFunc(columns, func(c box) bool { return min(b.x1, c.x1)+near > max(b.x0, c.x0) })
+			if under >= 0 {
+				under = columnAt(columns, b)
+			}
 			if under < 0 {
 				at := slices.IndexFunc(columns, func(c box) bool { return c.x0 > b.x0 })
 				if at < 0 {
