@@ -3,6 +3,7 @@ package loader
 import (
 	"encoding/xml"
 	"path"
+	"strings"
 )
 
 // drawing reads pictures and text boxes from a drawing, a VML picture or an embedded object.
@@ -21,14 +22,28 @@ func (r *docxReader) drawing(x *xmlReader, in *docxInline) error {
 			r.image(in, attrOf(e, "id"), firstOf(alt, cleanAlt(attrOf(e, "title"))))
 		case "txbxContent":
 			return r.body(x, func(b docxBlock) { in.asides = append(in.asides, b) })
-		case "chart", "relIds":
-			r.warnings.add("charts and diagrams are not read")
+		case "chart":
+			text, err := r.pkg.chartText(r.rels[attrOf(e, "id")].target)
+			r.aside(in, "", text, err)
+		case "relIds":
+			texts, err := r.pkg.diagramTexts(r.rels[attrOf(e, "dm")].target)
+			r.aside(in, "- ", strings.Join(texts, "\n- "), err)
 		case "AlternateContent":
 			return x.alternate(visit)
 		}
 		return x.children(visit)
 	}
 	return x.children(visit)
+}
+
+// aside adds what a chart or diagram says behind the paragraph.
+func (r *docxReader) aside(in *docxInline, prefix, text string, err error) {
+	if err != nil {
+		r.warnings.add("a chart or diagram could not be read: " + err.Error())
+	}
+	if text != "" {
+		in.asides = append(in.asides, docxBlock{prefix: prefix, text: text})
+	}
 }
 
 // image puts a picture where the text stands, with its alternative text.

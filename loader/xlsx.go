@@ -141,7 +141,7 @@ func (r *xlsxReader) read(main string, hidden bool) error {
 		rel := rels[s.id]
 		switch {
 		case rel.kind == "chartsheet":
-			r.warnings.add("charts are not read")
+			r.warnings.add("sheets that are one chart are not read")
 		case s.state != "" && s.state != "visible" && !hidden:
 			r.warnings.add("hidden sheets are not read (setting hidden)")
 		default:
@@ -238,7 +238,11 @@ func (r *xlsxReader) drawings(part string) error {
 			placed.Alt, placed.Offset = alt, r.out.out.Len()
 			r.images = append(r.images, placed)
 		case "chart":
-			r.warnings.add("charts are not read")
+			text, err := r.pkg.chartText(rels[attrOf(e, "id")].target)
+			if err != nil {
+				r.warnings.add("a chart could not be read: " + err.Error())
+			}
+			r.out.block(text)
 		case "AlternateContent":
 			return x.alternate(func(e xml.StartElement) error { return visit(x, e) })
 		}

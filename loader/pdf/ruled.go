@@ -37,6 +37,7 @@ type table struct {
 // cell is what rules enclose.
 type cell struct {
 	row, col int // upper left
+	cols     int // how many columns it spans
 	words    []word
 }
 
@@ -169,21 +170,32 @@ func newTable(h, v []rule) *table {
 		return nil
 	}
 	t.box = box{t.xs[0], t.ys[rows], t.xs[cols], t.ys[0]}
-	t.cells = make([][]*cell, rows)
 	for r := range rows {
-		t.cells[r] = make([]*cell, cols)
-		for c := range cols {
-			switch {
-			case c > 0 && !crossed(t.v, t.xs[c], (t.ys[r]+t.ys[r+1])/2):
-				t.cells[r][c] = t.cells[r][c-1]
-			case r > 0 && !crossed(t.h, t.ys[r], (t.xs[c]+t.xs[c+1])/2):
-				t.cells[r][c] = t.cells[r-1][c]
-			default:
-				t.cells[r][c] = &cell{row: r, col: c}
-			}
-		}
+		t.cells = append(t.cells, t.cellsOf(r))
 	}
 	return t
+}
+
+// cellsOf parts a row where rules pass it. A cell goes on from the row above where no rule is between and both have the
+// same columns.
+func (t *table) cellsOf(r int) []*cell {
+	line := make([]*cell, len(t.xs)-1)
+	for c := 0; c < len(line); {
+		end := c + 1
+		for end < len(line) && !crossed(t.v, t.xs[end], (t.ys[r]+t.ys[r+1])/2) {
+			end++
+		}
+		own := &cell{row: r, col: c, cols: end - c}
+		if r > 0 && !crossed(t.h, t.ys[r], (t.xs[c]+t.xs[end])/2) {
+			if above := t.cells[r-1][c]; above.col == c && above.cols == own.cols {
+				own = above
+			}
+		}
+		for ; c < end; c++ {
+			line[c] = own
+		}
+	}
+	return line
 }
 
 // edgesOfCells sorts places and makes one of those that are near.
@@ -232,7 +244,7 @@ func (t *table) plausible() bool {
 			}
 			filled++
 			most = max(most, len(cell.words))
-			if c+1 < len(line) && line[c+1] == cell && holdsColumns(cell.words) {
+			if cell.cols > 1 && holdsColumns(cell.words) {
 				return false
 			}
 		}
@@ -272,16 +284,15 @@ func (t *table) firstWord() word {
 // blocks writes the table, and before it what stands in a row of one cell at its top.
 func (t *table) blocks(v *vocabulary) []block {
 	var out []block
-	size := t.firstWord().size
 	rows := t.cells
-	for len(rows) > 1 && !slices.ContainsFunc(rows[0], func(c *cell) bool { return c != rows[0][0] }) {
-		if title := joinCell(rows[0][0].words, v); title != "" && rows[0][0].row == t.rowOf(rows) {
-			out = append(out, block{text: title, size: size, rows: 1, box: t.box})
+	for len(rows) > 1 && rows[0][0].cols == len(rows[0]) {
+		if title := rows[0][0]; title.row == t.rowOf(rows) {
+			out = append(out, textBlocks(title.words, v)...)
 		}
 		rows = rows[1:]
 	}
-	grid := t.texts(rows, t.rowOf(rows), v)
-	return append(out, block{text: mdtext.Table(withoutEmpty(grid)), size: size, rows: len(grid), table: true, box: t.box})
+	grid := withoutEmpty(t.texts(rows, t.rowOf(rows), v))
+	return append(out, block{text: mdtext.Table(grid), size: t.firstWord().size, rows: len(grid), table: true, box: t.box})
 }
 
 // rowOf is the number of the first of the last rows.
@@ -324,7 +335,7 @@ func (t *table) headRows(rows [][]*cell, from int) int {
 	}
 	spans := false
 	for c := 1; c < len(rows[0]); c++ {
-		spans = spans || rows[0][c] == rows[0][c-1] && rows[1][c] != rows[1][c-1] && len(rows[0][c].words) > 0
+		spans = spans || rows[0][c].col < c && rows[1][c].col == c && len(rows[0][c].words) > 0
 	}
 	if !spans {
 		return 1
