@@ -47,7 +47,7 @@ type IngestReport struct {
 	ElapsedMS  int64           `json:"elapsed_ms"`
 	TraceID    string          `json:"trace_id"`
 	DryRun     bool            `json:"dry_run,omitempty"`
-	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do, unchanged sources left out
+	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do with each source
 }
 
 // SourceFailure is a source that could not be ingested. An older version of it stays as it was.
@@ -75,8 +75,10 @@ type ChunkCounts struct {
 // PlanItem is what a dry run would do with one source.
 type PlanItem struct {
 	URI    string `json:"uri"`
-	Action string `json:"action"` // "add", "update", "move", "delete"
-	Reason string `json:"reason"` // "new", "content changed", "metadata changed", "pipeline changed", "forced", "was URI", "gone"
+	Action string `json:"action"` // "add", "update", "move", "delete", "unchanged", or "gone": to be deleted, if the request said prune
+	// Reason begins with "new", "content changed", "metadata changed" (": " and names of fields), "pipeline changed" (": "
+	// and each part that did, "loader pdf/1 → pdf/2"), "forced", "was " and a URI, or "gone"; "" for unchanged.
+	Reason string `json:"reason"`
 }
 
 // partialError matches ErrPartial and each source's cause.
@@ -255,14 +257,18 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 
 // prune removes the documents whose source is gone and did not turn up under another name.
 func (r *ingestRun) prune(ctx context.Context) error {
+	left := r.goneEntries()
+	action := "delete"
+	if !r.req.Prune {
+		action = "gone"
+	}
+	if r.req.DryRun {
+		for _, entry := range left {
+			r.plan(entry.URI, action, "gone")
+		}
+	}
 	if !r.req.Prune {
 		return nil
-	}
-	left := r.goneEntries()
-	for _, entry := range left {
-		if r.req.DryRun {
-			r.plan(entry.URI, "delete", "gone")
-		}
 	}
 	if len(left) > 0 && !r.req.DryRun {
 		if err := r.markDirty(ctx, nil); err != nil {

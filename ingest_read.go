@@ -41,19 +41,22 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader), Size: int64(len(data))}
+	want := Entry{
+		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
+		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
+	}
 	was, action, reason, err := r.check(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	if action == "" {
+	switch {
+	case r.req.DryRun:
+		r.plan(src.URI, action, reason)
+		return nil, nil
+	case action == "unchanged":
 		r.mu.Lock()
 		r.report.Unchanged++
 		r.mu.Unlock()
-		return nil, nil
-	}
-	if r.req.DryRun {
-		r.plan(src.URI, action, reason)
 		return nil, nil
 	}
 	docs, err := r.loaders.parse(ctx, loader, src, data)
@@ -64,7 +67,7 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	return r.assemble(ctx, want, docs, was, action)
 }
 
-// check compares a source with the ledger. action is "" if nothing about it changed; was is what stands there now, or
+// check compares a source with the ledger: action and reason are those of a PlanItem; was is what stands there now, or
 // what stood under the name it had before.
 func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, action, reason string, err error) {
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
@@ -80,13 +83,13 @@ func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, act
 	case old.Digest != want.Digest:
 		return was, "update", "content changed", nil
 	case old.MetaDigest != want.MetaDigest:
-		return was, "update", "metadata changed", nil
+		return was, "update", metaChange(old, want.Title, want.Meta), nil
 	case old.Pipeline != want.Pipeline:
-		return was, "update", "pipeline changed", nil
+		return was, "update", pipelineChange(old.Pipeline, want.Pipeline), nil
 	case r.req.Force:
 		return was, "update", "forced", nil
 	}
-	return was, "", "", nil
+	return was, "unchanged", "", nil
 }
 
 // assemble splits and transforms the documents of one source.
@@ -238,15 +241,6 @@ func shortDigest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// pipeline is the fingerprint of everything between a source's bytes and its chunks.
-func (r *ingestRun) pipeline(l namedLoader) string {
-	parts := []string{l.name, fingerprint(l.Loader), fingerprint(r.splitter)}
-	for _, t := range r.transformers {
-		parts = append(parts, fingerprint(t))
-	}
-	return shortDigest(parts...)
-}
-
 // canonical encodes metadata with sorted keys, as encoding/json does for maps.
 func canonical(m Meta) []byte {
 	if len(m) == 0 {
@@ -287,6 +281,8 @@ func (r *ingestRun) plan(uri, action, reason string) {
 		r.report.Updated++
 	case "move":
 		r.report.Moved++
+	case "unchanged":
+		r.report.Unchanged++
 	}
 }
 

@@ -108,6 +108,9 @@ func ingestCode(r *rag.IngestReport) int {
 func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	p := a.paint(w)
 	for _, item := range r.Plan {
+		if item.Action == "unchanged" && !a.verbose {
+			continue
+		}
 		fmt.Fprintf(w, "%s %s  %s\n", p.cyan(fmt.Sprintf("%-6s", item.Action)), place(item.URI), p.dim(a.planReason(item)))
 	}
 	title := "collection " + visible(r.Collection)
@@ -149,6 +152,9 @@ func (a *app) planReason(item rag.PlanItem) string {
 	const was = "was "
 	if item.Action == "move" && len(item.Reason) > len(was) {
 		return was + place(item.Reason[len(was):])
+	}
+	if item.Action == "gone" {
+		return "the file is gone; --prune deletes the document"
 	}
 	return item.Reason
 }

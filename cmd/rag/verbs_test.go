@@ -149,10 +149,11 @@ func TestIngestIsIncremental(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.dir, "docs", "notes.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if r := ingest("docs", "--prune", "--dry-run"); r.Moved != 1 || r.Deleted != 1 || len(r.Plan) != 2 {
+	if r := ingest("docs", "--prune", "--dry-run"); r.Moved != 1 || r.Deleted != 1 || len(r.Plan) != 3 {
 		t.Errorf("dry run: got %+v", r)
 	}
 	s.rag("ingest", "docs", "--prune", "--dry-run").want(exitDone).prints("move   "+filepath.Join("docs", "trips.md")+"  was "+filepath.Join("docs", "travel.md"), "nothing was done")
+	s.rag("ingest", "docs", "--dry-run", "-v").want(exitDone).prints("gone   "+filepath.Join("docs", "notes.txt")+"  the file is gone; --prune", "unchanged "+filepath.Join("docs", "leave.md"))
 	if r := ingest("docs", "--prune"); r.Moved != 1 || r.Deleted != 1 || r.Embedded != 0 {
 		t.Errorf("ingest after rename and removal: got %+v", r)
 	}
