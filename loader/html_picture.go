@@ -11,8 +11,8 @@ import (
 // htmlPictures are the pictures of a page whose bytes are at hand.
 type htmlPictures struct {
 	pictures pictures
-	open     func(src string) ([]byte, error) // returns the bytes of a picture beside the page; nil: there are none
-	pending  []placedImage                    // met in the running text, not placed yet
+	beside   func(src string) (name string, read func() ([]byte, error)) // finds a picture that came with the page; nil: none did
+	pending  []placedImage                                               // met in the running text, not placed yet
 	placed   []rag.Image
 	warnings warnings
 }
@@ -31,15 +31,16 @@ const leastPicture = 100
 
 // keep notes a picture that stands at a place in the running text.
 func (p *htmlPictures) keep(src, alt string, at int) {
-	read := func() ([]byte, error) { return dataURI(src) }
-	switch {
-	case len(src) >= len("data:") && strings.EqualFold(src[:len("data:")], "data:"):
-	case p.open != nil && src != "":
-		read = func() ([]byte, error) { return p.open(src) }
-	default:
-		return
+	name, read := src, func() ([]byte, error) { return dataURI(src) }
+	if len(src) < len("data:") || !strings.EqualFold(src[:len("data:")], "data:") {
+		if p.beside == nil || src == "" {
+			return
+		}
+		if name, read = p.beside(src); name == "" {
+			return
+		}
 	}
-	image, err := p.pictures.get(src, read)
+	image, err := p.pictures.get(name, read)
 	if err != nil {
 		p.warnings.add("a picture could not be read: " + err.Error())
 		return
