@@ -186,6 +186,15 @@ func meta(raw *rawDocument, furniture []string) rag.Meta {
 			m[name] = t.Format(time.RFC3339)
 		}
 	}
+	scanned := 0
+	for _, p := range raw.pages {
+		if p.scanned {
+			scanned++
+		}
+	}
+	if scanned > 0 {
+		m["ocr_pages"] = float64(scanned)
+	}
 	if len(furniture) > 0 {
 		m["page_furniture"] = furniture
 	}
@@ -214,8 +223,10 @@ func judge(raw *rawDocument) ([]rag.Warning, string) {
 		switch {
 		case p.broken != "":
 			ws = append(ws, rag.Warning{Page: i + 1, Message: "could not be read: " + p.broken})
+		case len(p.words) == 0 && p.blank:
+			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text: it is blank"})
 		case len(p.words) == 0:
-			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text (blank, or scanned and not recognised)"})
+			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text: scanned, or drawn (ocr can read it)"})
 		default:
 			readable++
 			if garbled(p.words) {

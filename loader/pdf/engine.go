@@ -113,8 +113,8 @@ func compile(rc wazero.RuntimeConfig) (pdfium.Pool, error) {
 	})
 }
 
-// task is what is done with an instance. next begins the time of another page.
-type task func(ctx context.Context, p instance, next func()) error
+// task is what is done with an instance.
+type task func(ctx context.Context, p instance, c *clock) error
 
 // run calls f with a fresh instance, waiting for one if all are busy. The instance is thrown away afterwards, since its
 // memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx ends, or what is left
@@ -127,20 +127,16 @@ func (e *engine) run(ctx context.Context, left *time.Duration, page time.Duratio
 		}
 		return fmt.Errorf("start a PDF engine instance: %w", err)
 	}
-	start := time.Now()
-	defer func() { *left -= time.Since(start) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, *left, errTimeout)
-	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	timer := time.AfterFunc(page, func() { end(errPageTimeout) })
-	defer timer.Stop()
+	c := startClock(left, page, end)
+	defer c.stop()
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
 		_ = p.Kill() // fails only if closed, which stop below rules out
 	})
-	err = guard(func() error { return f(ctx, p, func() { timer.Reset(page) }) })
+	err = guard(func() error { return f(ctx, p, c) })
 	if stop() {
 		if cerr := p.Close(); cerr != nil && err == nil {
 			err = fmt.Errorf("close the PDF engine: %w", cerr)
@@ -149,6 +145,40 @@ func (e *engine) run(ctx context.Context, left *time.Duration, page time.Duratio
 	}
 	<-killed
 	return context.Cause(ctx)
+}
+
+// clock ends the work on a file when its time, or that of a page, is over.
+type clock struct {
+	left       *time.Duration // of the file's time, when the clock was started
+	limit      time.Duration  // of a page
+	since      time.Time
+	file, page *time.Timer
+}
+
+func startClock(left *time.Duration, page time.Duration, end context.CancelCauseFunc) *clock {
+	return &clock{
+		left: left, limit: page, since: time.Now(),
+		file: time.AfterFunc(*left, func() { end(errTimeout) }),
+		page: time.AfterFunc(page, func() { end(errPageTimeout) }),
+	}
+}
+
+// next begins the time of another page.
+func (c *clock) next() { c.page.Reset(c.limit) }
+
+// pause lets f take time that is not the file's.
+func (c *clock) pause(f func()) {
+	c.stop()
+	f()
+	c.since = time.Now()
+	c.file.Reset(*c.left)
+	c.page.Reset(c.limit)
+}
+
+func (c *clock) stop() {
+	c.file.Stop()
+	c.page.Stop()
+	*c.left -= time.Since(c.since)
 }
 
 // guard turns a panic over a malformed file into an error: the file is at fault, and others follow.

@@ -27,6 +27,8 @@ type Config struct {
 
 	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 8000
 	SkipPictures  bool `json:"skip_pictures"`   // leaves pictures out; text costs a part of what they do
+
+	OCR rag.OCR `json:"-"` // reads pages that have no text or none that makes sense; nil: they are warned of
 }
 
 // Times that no file of use takes: some ten thousand pages, and a page of a hundred thousand lines.
@@ -80,7 +82,13 @@ func (l *Loader) Formats() []rag.Format {
 
 // Fingerprint names the version of the layout rules and the settings that change the text.
 func (l *Loader) Fingerprint() string {
-	return fmt.Sprintf("pdf/2/%d/%t", l.cfg.MaxPages, l.cfg.SkipPictures)
+	name := fmt.Sprintf("pdf/2/%d/%t", l.cfg.MaxPages, l.cfg.SkipPictures)
+	if f, ok := l.cfg.OCR.(rag.Fingerprinter); ok {
+		name += "/" + f.Fingerprint()
+	} else if l.cfg.OCR != nil {
+		name += "/ocr"
+	}
+	return name
 }
 
 func isPDF(head []byte) bool {
@@ -89,7 +97,7 @@ func isPDF(head []byte) bool {
 
 // Load yields the one document of a PDF file: its pages in Pages, its headings as "#" lines and Sections, table rows
 // as lines of cells between bars. A page without text is a Warning and makes the document partial, or empty if no page
-// has text. A file that is protected, broken or slower than the time limit is rag.ErrInvalid. Pictures are not read.
+// has text; with Config.OCR such pages are read off their picture. A file that is protected, broken or slower than the time limit is rag.ErrInvalid.
 func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
 	return func(yield func(rag.Document, error) bool) {
 		doc, err := l.load(ctx, src)

@@ -27,6 +27,8 @@ type rawPage struct {
 	rules    []box    // lines that are thin and straight, for tables
 	links    []string // addresses; word.link counts them from 1
 	lost     []string // what of the page could not be read
+	blank    bool     // nothing is drawn on it
+	scanned  bool     // the words were read off a picture of it
 	broken   string   // why the page could not be read at all; "" if it was
 }
 
@@ -65,7 +67,7 @@ func (r *reader) pages() int {
 }
 
 // read opens the file and reads the pages that are missing, at first also the outline and the information.
-func (r *reader) read(ctx context.Context, p instance, next func()) error {
+func (r *reader) read(ctx context.Context, p instance, c *clock) error {
 	doc, err := open(p, r.data, r.cfg.Password)
 	if err != nil {
 		return err
@@ -90,13 +92,21 @@ func (r *reader) read(ctx context.Context, p instance, next func()) error {
 			r.objects = 0
 			return errRenew
 		}
-		next()
+		c.next()
 		page, err := r.readPage(p, doc, len(r.raw.pages))
 		if err != nil {
 			if _, dead := p.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc}); dead != nil {
 				return fmt.Errorf("%w (%w)", errLost, err)
 			}
 			page.broken = err.Error()
+		}
+		if r.cfg.OCR != nil && err == nil {
+			if err := r.recognise(ctx, p, doc, c, &page); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err // the engine was stopped: what it gave of the page is not whole
 		}
 		r.raw.pages = append(r.raw.pages, page)
 	}
@@ -120,7 +130,9 @@ func (r *reader) readPage(p instance, doc references.FPDF_DOCUMENT, index int) (
 		raw.links = append(raw.links, l.address)
 	}
 	o := objectReader{reader: r, p: p, doc: doc, page: ref, raw: &raw}
-	return raw, o.read()
+	err = o.read()
+	raw.blank = o.seen == 0
+	return raw, err
 }
 
 // open opens the document. An empty user password needs none; whether copying is allowed is not asked, since the text
