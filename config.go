@@ -93,10 +93,16 @@ type RetrievalConfig struct {
 	RerankWeight float64 `json:"rerank_weight"`     // share of the reranker in the final score, above 0 to 1; the rest is fusion's, both stretched to [0, 1]; default 1: the reranker's own score
 }
 
-// IngestConfig bounds an ingest.
+// IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
+// state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
 type IngestConfig struct {
-	Workers        int   `json:"workers"`          // sources read at once; default GOMAXPROCS
-	MaxSourceBytes int64 `json:"max_source_bytes"` // a larger source is refused; default 64 MiB
+	Workers           int   `json:"workers"`             // sources read at once; default GOMAXPROCS
+	MaxSourceBytes    int64 `json:"max_source_bytes"`    // of a source; default 64 MiB
+	MaxUnpackedBytes  int64 `json:"max_unpacked_bytes"`  // of the parts of a packed source, such as a Word file, unless its loader's settings say otherwise; default 512 MiB
+	MaxPages          int   `json:"max_pages"`           // of a document; default 10,000
+	MaxImages         int   `json:"max_images"`          // pictures of a document; default 1,000
+	MaxChunks         int   `json:"max_chunks"`          // passages of a document; default 50,000
+	DocumentTimeoutMS int   `json:"document_timeout_ms"` // longest that reading, splitting and transforming a source may take; default 600,000 (10 minutes)
 }
 
 // DefaultConfig returns the configuration of an engine opened without options.
@@ -117,7 +123,10 @@ func DefaultConfig() Config {
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,
 			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
 		},
-		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},
-		Trace:  ProviderConfig{Provider: "jsonl"},
+		Ingest: IngestConfig{
+			MaxSourceBytes: 64 << 20, MaxUnpackedBytes: 512 << 20,
+			MaxPages: 10_000, MaxImages: 1000, MaxChunks: 50_000, DocumentTimeoutMS: 600_000,
+		},
+		Trace: ProviderConfig{Provider: "jsonl"},
 	}
 }

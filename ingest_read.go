@@ -32,6 +32,17 @@ type preparedDoc struct {
 // prepare checks a source and, unless it is unchanged, loads, splits and transforms it. It returns nil if there is
 // nothing to write. A *StageError is the source's own failure; any other error is the catalog's.
 func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) {
+	ctx, cancel := r.config.Ingest.deadline(ctx)
+	defer cancel()
+	p, err := r.prepareInTime(ctx, src)
+	var stage *StageError
+	if errors.As(err, &stage) && ctx.Err() != nil {
+		stage.Err = context.Cause(ctx)
+	}
+	return p, err
+}
+
+func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, error) {
 	start := r.now()
 	data, err := r.loaders.read(ctx, src)
 	if err != nil {
@@ -168,6 +179,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
 	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
+	chunks = r.config.Ingest.cutChunks(doc, chunks)
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}

@@ -324,6 +324,13 @@ func (c *Config) fillDefaults() {
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
 	}
+	if c.Ingest.MaxUnpackedBytes == 0 {
+		c.Ingest.MaxUnpackedBytes = d.Ingest.MaxUnpackedBytes
+	}
+	num(&c.Ingest.MaxPages, d.Ingest.MaxPages)
+	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
+	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
+	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
 }
 
 // maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
@@ -339,6 +346,8 @@ func (c *Config) validate() error {
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
+		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
+		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)

@@ -21,6 +21,7 @@ type Env struct {
 	Embedder Embedder     // nil while embedders, catalogs and stores are being made
 	Tokens   TokenCounter // tokens of Embedder; never nil where Embedder is set
 	Chat     ChatModel    // nil if the engine has none
+	Ingest   IngestConfig // limits for loaders, defaults filled in
 }
 
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
