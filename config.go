@@ -11,6 +11,7 @@ type Config struct {
 	Collection  string                     `json:"collection"`   // collection used where a call names none
 	Catalog     ProviderConfig             `json:"catalog"`      // system of record
 	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used
+	OCR         ProviderConfig             `json:"ocr"`          // reads scanned pages, for loaders that can use it; provider "none": their pages stay without text
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
 	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context
 	Embedder    ProviderConfig             `json:"embedder"`     // text to vector; provider "none": sparse only
@@ -110,6 +111,7 @@ func DefaultConfig() Config {
 	return Config{
 		Collection:  "default",
 		Catalog:     ProviderConfig{Provider: "bolt"},
+		OCR:         ProviderConfig{Provider: None},
 		Splitter:    ProviderConfig{Provider: "recursive"},
 		Transforms:  []ProviderConfig{{Provider: "context"}},
 		Embedder:    ProviderConfig{Provider: "local"},

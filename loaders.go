@@ -17,6 +17,7 @@ import (
 type Loaders struct {
 	list   []namedLoader // in order of preference
 	limits IngestConfig
+	ocr    OCR // nil: none
 }
 
 // errNoLoader marks a source that no loader claims, as against one whose loader refused it.
@@ -41,6 +42,11 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 			return nil, err
 		}
 	}
+	var err error
+	if ls.ocr, err = makeOCR(s, env); err != nil {
+		return nil, err
+	}
+	env.OCR = ls.ocr
 	registered := s.providers.Loaders.inOrder()
 	for name := range s.config.Loaders {
 		if !slices.Contains(registered, name) {

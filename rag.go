@@ -156,6 +156,9 @@ func (e *Engine) build(s *settings) error {
 	for _, l := range e.loaders.list {
 		e.own(l.Loader)
 	}
+	if s.ocr == nil {
+		e.own(e.loaders.ocr)
+	}
 	return nil
 }
 
@@ -287,6 +290,7 @@ func (c *Config) fillDefaults() {
 	provider := func(p *ProviderConfig, v ProviderConfig) { str(&p.Provider, v.Provider) }
 	str(&c.Collection, d.Collection)
 	provider(&c.Catalog, d.Catalog)
+	provider(&c.OCR, d.OCR)
 	provider(&c.Splitter, d.Splitter)
 	provider(&c.Embedder, d.Embedder)
 	provider(&c.EmbedCache, d.EmbedCache)

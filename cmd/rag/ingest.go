@@ -19,6 +19,7 @@ type ingestFlags struct {
 	domain   domainFlag
 	force    bool
 	prune    bool
+	ocr      bool
 	dryRun   bool
 }
 
@@ -52,6 +53,7 @@ line; it is checked whole, and every mistake in it reported, before anything is 
 	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
 	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
+	addOCR(cmd, &f.ocr)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	return cmd
 }
@@ -61,9 +63,10 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 	if err != nil {
 		return err
 	}
-	open := func(use func(*rag.Engine) error) error { return a.withData(use) }
+	changes := f.ocrChanges()
+	open := func(use func(*rag.Engine) error) error { return a.withData(use, changes...) }
 	if _, err := os.Stat(a.dataDir()); f.dryRun && errors.Is(err, os.ErrNotExist) {
-		open = a.withScratchData
+		open = func(use func(*rag.Engine) error) error { return a.withScratchData(use, changes...) }
 	}
 	return open(func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
