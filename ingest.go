@@ -38,8 +38,9 @@ type IngestReport struct {
 	Empty      int             `json:"empty"`   // of the documents read: those without text
 	Partial    int             `json:"partial"` // of the documents read: those of which parts were lost
 	Failed     []SourceFailure `json:"failed"`
-	Skipped    []SourceNote    `json:"skipped"`  // files in a folder that no loader reads
-	Warnings   []SourceNote    `json:"warnings"` // what was lost or guessed in the documents read
+	Skipped    []SourceNote    `json:"skipped"`         // files in a folder that no loader reads
+	Warnings   []SourceNote    `json:"warnings"`        // what was lost or guessed in the documents read
+	Steps      []StepCount     `json:"steps,omitempty"` // transformers that had something to count, by name
 	Chunks     ChunkCounts     `json:"chunks"`
 	Embedded   int             `json:"embedded"`         // passages that were embedded
 	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
@@ -146,6 +147,8 @@ type ingestRun struct {
 	id      string
 	started time.Time
 
+	steps *runSteps
+
 	header  Header
 	exists  bool                       // the collection has a header on disk
 	sources []Source                   // to be read, each URI once
@@ -165,7 +168,7 @@ type ingestRun struct {
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
 		spent: map[string]time.Duration{}, count: map[string][2]int{},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -201,6 +204,7 @@ func (r *ingestRun) progress(p Progress) {
 func (r *ingestRun) finish() *IngestReport {
 	rep := &r.report
 	sortNotes(rep)
+	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
 	rep.TraceID = r.id
 	return rep

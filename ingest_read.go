@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -106,6 +107,8 @@ func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, act
 // assemble splits and transforms the documents of one source.
 func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, was *goneSource, action string) (*prepared, error) {
 	p := &prepared{action: action}
+	steps := r.steps.document()
+	ctx = steps.within(ctx)
 	if action == "move" {
 		p.stale = append(append(p.stale, was.first), was.further...)
 	}
@@ -131,6 +134,11 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, w
 			return nil, err
 		}
 		p.docs = append(p.docs, pd)
+	}
+	if steps.fallback() {
+		for i := range p.docs {
+			p.docs[i].Entry.Pipeline = withFallback(want.Pipeline)
+		}
 	}
 	return p, r.addStale(ctx, p, want.URI)
 }
@@ -197,6 +205,11 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		if c.Start < 0 || c.End > len(doc.Text) || c.Start > c.End || c.Text != doc.Text[c.Start:c.End] {
 			return nil, &StageError{StageTransform, doc.URI, fmt.Errorf("a transformer changed the text of chunk %d: %w", i, ErrInvalid)}
 		}
+		// What a document says of itself is no transformer's to change.
+		if c.Title, c.Validity = doc.Title, doc.Validity; c.Meta == nil {
+			c.Meta = Meta{}
+		}
+		maps.Copy(c.Meta, doc.Meta)
 		if c.Meta, err = c.Meta.Clean(); err != nil {
 			return nil, &StageError{StageTransform, doc.URI, err}
 		}

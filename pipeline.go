@@ -34,6 +34,16 @@ func (e *Engine) pipeline(l namedLoader) pipeline {
 // String is the form in which it stands in the ledger.
 func (p pipeline) String() string { return string(mustJSON(p)) }
 
+// withFallback marks the pipeline in a ledger line.
+func withFallback(ledger string) string {
+	var p pipeline
+	if err := json.Unmarshal([]byte(ledger), &p); err != nil {
+		return ledger
+	}
+	p.Fallback = true
+	return p.String()
+}
+
 // pipelineChange says what differs between the pipeline of a ledger line and the one in force.
 func pipelineChange(was, is string) string {
 	const changed = "pipeline changed"

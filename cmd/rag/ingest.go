@@ -147,7 +147,28 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	if r.Truncated > 0 {
 		fmt.Fprintf(w, "%s longer than the model's window: the end was not seen by the vectors\n", count(r.Truncated, "passage"))
 	}
+	for _, s := range r.Steps {
+		printStep(w, p, s)
+	}
 	a.printRemarks(w, r)
+}
+
+// printStep writes what a transformer counted.
+func printStep(w io.Writer, p paint, s rag.StepCount) {
+	var parts []string
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies of earlier runs"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	line := visible(s.Step) + ": " + strings.Join(parts, ", ")
+	if s.Reason != "" {
+		line = p.yellow(line) + ": " + visible(message(s.Reason))
+	}
+	fmt.Fprintln(w, line)
 }
 
 // planReason is a plan's reason with the URI in it shown as a path.
