@@ -108,6 +108,7 @@ func (h *htmlWalk) element(n *html.Node) {
 // inlineElement writes what is part of running text, and generic blocks.
 func (h *htmlWalk) inlineElement(n *html.Node) {
 	switch {
+	case isReference(n):
 	case n.DataAtom == atom.Br:
 		h.inline.lineBreak()
 	case n.DataAtom == atom.Img:
@@ -210,9 +211,6 @@ func (h *htmlWalk) line(n *html.Node) {
 
 // superscript keeps powers apart from their base, and leaves out the numbers of references.
 func (h *htmlWalk) superscript(n *html.Node) {
-	if isReference(n) {
-		return
-	}
 	if h.raised(n) {
 		h.inline.write("^")
 	}
@@ -225,9 +223,17 @@ func (h *htmlWalk) raised(n *html.Node) bool {
 	return strings.Trim(text, "0123456789-−+") == "" && text != "" && h.inline.afterDigit()
 }
 
-// isReference reports a superscript that is the number of a reference in a wiki.
+// isReference reports an element that is only the number of a reference or footnote: in a wiki, or as programs and
+// books mark it.
 func isReference(n *html.Node) bool {
-	return n.DataAtom == atom.Sup && hasClass(n, "reference")
+	switch n.DataAtom {
+	case atom.Sup:
+		return hasClass(n, "reference")
+	case atom.A:
+		return hasClass(n, "footnote-ref") || hasClass(n, "footnote-reference") || hasClass(n, "footnote-back") ||
+			attr(n.Attr, "role") == "doc-noteref" || attr(n.Attr, "role") == "doc-backlink" || attr(n.Attr, "epub:type") == "noteref"
+	}
+	return false
 }
 
 func hasClass(n *html.Node, class string) bool {
