@@ -170,15 +170,36 @@ func TestUnknownEncodingIsRefusedAtConstruction(t *testing.T) {
 func TestRegisteredNamesMakeLoaders(t *testing.T) {
 	var p rag.Providers
 	loader.Register(&p)
-	for _, name := range []string{"markdown", "html", "text"} {
-		l, err := p.Loaders.New(name, rag.Env{}, []byte(`{"max_bytes": 100, "encoding": "utf-8"}`))
+	fingerprints := map[string]string{}
+	for _, name := range p.Loaders.Names() {
+		l, err := p.Loaders.New(name, rag.Env{}, []byte(`{"max_bytes": 100}`))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if _, ok := l.(rag.Formatter); !ok {
+			continue
+		}
+		if _, ok := l.(rag.Formatter); !ok {
 			t.Errorf("%s has no Formats", name)
 		}
+		f, ok := l.(rag.Fingerprinter)
+		if !ok || !strings.HasPrefix(f.Fingerprint(), name+"/") {
+			t.Errorf("%s has no fingerprint of its own", name)
+			continue
+		}
+		fingerprints[name] = f.Fingerprint()
 		if _, err := p.Loaders.New(name, rag.Env{}, []byte(`{"encodings": "utf-8"}`)); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%s: unknown setting: %v", name, err)
+		}
+	}
+	for name, setting := range map[string]string{
+		"docx": `{"comments": true}`, "html": `{"links": true}`, "pptx": `{"no_notes": true}`, "xlsx": `{"hidden": true}`, "epub": `{"links": true}`,
+		"eml": `{"no_attachments": true}`, "csv": `{"no_header": true}`, "json": `{"text": "x"}`, "notebook": `{"no_outputs": true}`,
+		"code": `{"encoding": "gbk"}`, "text": `{"encoding": "gbk"}`, "markdown": `{"encoding": "gbk"}`,
+	} {
+		l, err := p.Loaders.New(name, rag.Env{}, []byte(setting))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if l.(rag.Fingerprinter).Fingerprint() == fingerprints[name] {
+			t.Errorf("%s: the setting %s changes the text but not the fingerprint", name, setting)
 		}
 	}
 }

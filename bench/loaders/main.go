@@ -30,7 +30,9 @@ type bench struct {
 
 // comparisons by format.
 var comparisons = map[string]func(context.Context, *bench) error{
-	"pdf": comparePDF,
+	"pdf":  comparePDF,
+	"docx": compareDOCX,
+	"html": compareHTML,
 }
 
 func main() {
