@@ -169,6 +169,47 @@ func TestMetadataAloneChangesWithoutEmbedding(t *testing.T) {
 	}
 }
 
+func TestModelsNeverReplaceWhatAManifestSays(t *testing.T) {
+	script := &ragtest.Script{Reply: func(rag.ChatRequest) string {
+		return `{"title": "Generated", "tags": ["generated"], "summary": "Generated summary."}`
+	}}
+	c := rag.DefaultConfig()
+	c.Transforms = []rag.ProviderConfig{{Provider: "context"}, {Provider: "enrich", Settings: []byte(`{"mode": "llm"}`)}}
+	eng, err := rag.Open(t.TempDir(), rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}), rag.WithChatModel(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer eng.Close()
+	d := load(t, "admissions.yaml")
+	dir := folder(t, map[string]string{"a.md": "# Fee\n\nThe fee is 98.\n", "m.jsonl": ""})
+	update := func(tags string) *rag.IngestReport {
+		t.Helper()
+		line := `{"document_path": "a.md", "title": "Fees of 2026", "country": "uk", "source_type": "faq", "tags": ["` + tags + `"]}`
+		if err := os.WriteFile(filepath.Join(dir, "m.jsonl"), []byte(line), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sets, err := d.Manifest(filepath.Join(dir, "m.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ingest(t, eng, d, sets)
+	}
+	update("fees")
+	asked := len(script.Requests())
+	rep := update("money")
+	if rep.Updated != 1 || rep.Embedded != 0 || len(script.Requests()) != asked || asked == 0 {
+		t.Errorf("metadata alone: %+v, %d questions more", rep, len(script.Requests())-asked)
+	}
+	for c, err := range eng.Chunks(t.Context(), d.Collection, rag.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Title != "Fees of 2026" || !cmp.Equal(c.Meta["tags"], []string{"money"}) || !cmp.Equal(c.Meta["generated_tags"], []string{"generated"}) || !strings.HasPrefix(c.Context, "Fees of 2026") {
+			t.Errorf("got %q %v %q", c.Title, c.Meta, c.Context)
+		}
+	}
+}
+
 func TestCourseExample(t *testing.T) {
 	d, eng := load(t, "course.yaml"), open(t)
 	rep := ingest(t, eng, d, d.Sources(rag.Dir(filepath.Join(examples, "course", "docs"))))
