@@ -63,7 +63,9 @@ func (l *EML) Fingerprint() string {
 }
 
 // Fingerprint names the version of the rules, those of HTML among them, and the settings that change the text.
-func (l *EPUB) Fingerprint() string { return fingerprint("epub", epubVersion, htmlVersion, l.cfg.Links) }
+func (l *EPUB) Fingerprint() string {
+	return fingerprint("epub", epubVersion, htmlVersion, l.cfg.Links)
+}
 
 // Fingerprint names the version of the rules and the settings that change the text.
 func (l *HTML) Fingerprint() string {

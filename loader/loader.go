@@ -1,4 +1,5 @@
-// Package loader reads sources into documents: plain text, Markdown, HTML and DOCX. Package loader/pdf reads PDF.
+// Package loader reads sources into documents: text, Markdown, HTML, Word, PowerPoint, Excel, EPUB, mail, CSV, JSON,
+// notebooks and source code. Package loader/pdf reads PDF.
 //
 // Each loader decides by content whether bytes are in its format; the engine asks them in turn. Used alone:
 //

@@ -128,3 +128,28 @@ func damage(r *rand.Rand, data []byte) ([]byte, string) {
 	}
 	return append(data[:end:end], data[at:]...), fmt.Sprintf("doubled from %d to %d", at, end)
 }
+
+// FuzzFiles starts from the real files, and reads what becomes of them with whichever loader claims it.
+func FuzzFiles(f *testing.F) {
+	for _, path := range goldenFiles(f) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(filepath.Base(path), data)
+	}
+	ls := ourLoaders(f)
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		src := sourceOf(data)
+		src.Name = name
+		docs, _, err := ls.Load(t.Context(), src)
+		if err != nil && !errors.Is(err, rag.ErrInvalid) && !errors.Is(err, rag.ErrUnsupported) {
+			t.Errorf("an error of no kind: %v", err)
+		}
+		for _, d := range docs {
+			if err := ragtest.CheckDocument(d); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -199,6 +199,8 @@ func TestLoadNeedsNoDataFolder(t *testing.T) {
 	s := newShell(t)
 	s.handbook()
 	s.rag("load", "docs/leave.md").want(exitDone).prints("read by markdown", "Annual leave", "thirty days")
+	s.write("docs/plan.html", `<h1>Plan</h1><img alt="the site" src="data:image/png;base64,`+strings.Repeat("iVBORw0K", 30)+`">`)
+	s.rag("load", "docs/plan.html").want(exitDone).prints("read by html", "pictures", "at byte 8 · image/png · 180 B · the site")
 	s.rag("load", "docs/nothing.md").want(exitFailed).says("no such file")
 	if _, err := os.Stat(filepath.Join(s.dir, ".rag")); !os.IsNotExist(err) {
 		t.Errorf("load made the data folder: %v", err)
