@@ -96,16 +96,23 @@ PEERS = {
 job = json.load(sys.stdin)
 read = PEERS[job["peer"]]
 passwords = job.get("passwords") or {}
+LONG = 2  # seconds after which a file is not read again
 out = {}
+try:
+    read(job["paths"][0], passwords.get(job["paths"][0]))  # imports
+except Exception:
+    pass  # comes again below
 for path in job["paths"]:
     best = {"text": "", "cpu": 0, "error": ""}
     try:
-        for i in range(job["rounds"] + 1):  # the first time imports
+        for i in range(job["rounds"]):
             start = time.process_time()
             text = read(path, passwords.get(path))
             cpu = time.process_time() - start
-            if i == 1 or i > 1 and cpu < best["cpu"]:
+            if i == 0 or cpu < best["cpu"]:
                 best = {"text": text, "cpu": cpu, "error": ""}
+            if cpu > LONG:
+                break
     except Exception as e:  # a peer's failure is a result
         best["error"] = repr(e)[:300]
     out[path] = best
