@@ -2,6 +2,7 @@ package rag_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -114,6 +115,22 @@ func TestLimitsOfASource(t *testing.T) {
 				t.Errorf("%+v", rep.Failed)
 			}
 		})
+	}
+}
+
+func TestLimitOfAPackedSource(t *testing.T) {
+	c := rag.DefaultConfig()
+	c.Ingest.MaxUnpackedBytes = 100
+	f := newFixture(t, rag.WithConfig(c))
+	src := []rag.Sources{rag.Files("examples/handbook/code-of-conduct.docx")}
+	rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: src})
+	if !errors.Is(err, rag.ErrPartial) || len(rep.Failed) != 1 || !strings.Contains(rep.Failed[0].Error, "too many (ingest.max_unpacked_bytes") {
+		t.Errorf("%+v, %v", rep.Failed, err)
+	}
+	c.Loaders = map[string]json.RawMessage{"docx": []byte(`{"max_unzipped": 1000000}`)} // a loader's own setting goes first
+	f.open(rag.WithConfig(c))
+	if rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: src}); err != nil || rep.Added != 1 {
+		t.Errorf("%+v, %v", rep, err)
 	}
 }
 

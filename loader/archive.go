@@ -58,7 +58,7 @@ func openArchive(ctx context.Context, data []byte, maxUnzipped int64) (*archive,
 		}
 	}
 	if total > uint64(maxUnzipped) || total > archiveRatioFrom && total > archiveMaxRatio*uint64(len(data)) {
-		return nil, fmt.Errorf("%d bytes unpack to %d: too many (setting max_unzipped), or an archive made to exhaust memory: %w", len(data), total, rag.ErrInvalid)
+		return nil, fmt.Errorf("%d bytes unpack to %d: too many (ingest.max_unpacked_bytes, or max_unzipped of the loader), or an archive made to exhaust memory: %w", len(data), total, rag.ErrInvalid)
 	}
 	return p, nil
 }
