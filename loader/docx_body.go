@@ -35,6 +35,7 @@ type docxBlock struct {
 	text   string
 	level  int // of a heading, 1 to 9; 0 for others
 	list   bool
+	code   bool // a line of program text
 	images []placedImage
 	pages  []int        // places in text where pages begin
 	rows   [][]docxCell // of a table
@@ -131,7 +132,10 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 	}
 	// An instruction does not reach over a paragraph's end: a field left open must not swallow the rest of the text.
 	r.fields = slices.DeleteFunc(r.fields, func(f docxField) bool { return f.instruction })
-	if props.endDeleted {
+	if props.endDeleted || props.dropCap {
+		if text := in.b.String(); props.endDeleted && text != "" && !strings.HasSuffix(text, " ") {
+			in.b.WriteByte(' ')
+		}
 		r.joined = in
 		return nil
 	}
@@ -154,6 +158,10 @@ func (r *docxReader) block(props paragraphProps, in *docxInline) (docxBlock, boo
 	}
 	for i, at := range b.pages {
 		b.pages[i] = min(max(0, at-trimmed), len(text))
+	}
+	if b.code = !item && r.styles.isCode(props); b.code {
+		b.text = strings.TrimRight(in.b.String(), " \t\n")
+		return b, true
 	}
 	if text == "" {
 		return b, len(b.images) > 0 || len(b.pages) > 0

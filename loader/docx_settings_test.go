@@ -41,6 +41,17 @@ func TestDOCXTrackedParagraphEnds(t *testing.T) {
 	}
 }
 
+func TestDOCXDropCapsAndCode(t *testing.T) {
+	styles := `<w:styles xmlns:w="w"><w:style w:styleId="C"><w:name w:val="Source Code"/></w:style><w:style w:styleId="D"><w:basedOn w:val="C"/></w:style></w:styles>`
+	body := para(`<w:framePr w:dropCap="drop"/>`, "O") + para("", "nce") + para(style("C"), "if x {") + para(style("C"), "") + para(style("D"), "    y") + para("", "more") +
+		`<w:tbl><w:tr>` + `<w:tc>` + para(style("C"), "z") + `</w:tc>` + cell("", "w") + `</w:tr></w:tbl>` + para(style("C"), "last")
+	doc := mustLoad(t, newDOCX(), string(docxOf(t, body, map[string]string{"word/styles.xml": styles})))
+	want := "Once\n\n```\nif x {\n\n    y\n```\n\nmore\n\n| z | w |\n| --- | --- |\n\n```\nlast\n```\n"
+	if diff := cmp.Diff(want, doc.Text); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
 func TestDOCXLabels(t *testing.T) {
 	level := func(i, props string) string {
 		return `<w:lvl w:ilvl="` + i + `"><w:start w:val="1"/>` + props + `</w:lvl>`

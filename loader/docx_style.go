@@ -29,6 +29,7 @@ type paragraphProps struct {
 	ilvl    *int
 
 	endDeleted bool // a tracked change joins the paragraph with the next one
+	dropCap    bool // it is the large first letter of the next one
 }
 
 // docxStyles are the paragraph styles by ID.
@@ -76,6 +77,9 @@ func readParagraphProps(x *xmlReader) (paragraphProps, error) {
 			p.style = attrOf(e, "val")
 		case "outlineLvl":
 			p.outline = intAttr(e)
+		case "framePr":
+			kind := attrOf(e, "dropCap")
+			p.dropCap = kind == "drop" || kind == "margin"
 		case "rPr":
 			return x.children(func(e xml.StartElement) error {
 				p.endDeleted = p.endDeleted || e.Name.Local == "del"
@@ -171,6 +175,19 @@ func outlineLevel(n int) int {
 		return 0
 	}
 	return n + 1
+}
+
+// codeNames are the names of styles for program text: of pandoc, of Word, and usual ones.
+var codeNames = stringSet("source code", "sourcecode", "html preformatted", "code", "code block", "codeblock", "macro", "macro text")
+
+// isCode reports whether the paragraph has a style for program text or one based on it.
+func (s docxStyles) isCode(p paragraphProps) bool {
+	for _, style := range s.chain(p.style) {
+		if codeNames[style.name] {
+			return true
+		}
+	}
+	return false
 }
 
 // isTitle reports whether the paragraph has the style Title or one based on it.

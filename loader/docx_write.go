@@ -17,12 +17,34 @@ type docxWriter struct {
 	b        strings.Builder
 	headings []heading
 	images   []rag.Image
-	pages    []int // where pages after the first begin
-	list     bool  // the last block was a list item
+	pages    []int    // where pages after the first begin
+	list     bool     // the last block was a list item
+	code     []string // lines of program text that are not written yet
 }
 
-// add writes a block: items of a list on lines of their own, all else with an empty line before.
+// add writes a block: lines of program text together in a fence, items of a list on lines of their own, all else with an
+// empty line before.
 func (w *docxWriter) add(b docxBlock) {
+	if b.code && len(b.images)+len(b.pages) == 0 {
+		w.code = append(w.code, b.text)
+		return
+	}
+	w.flushCode()
+	if b.code && b.text != "" {
+		b.text = mdtext.Fence("", b.text)
+	}
+	w.put(b)
+}
+
+// flushCode writes the program text read so far.
+func (w *docxWriter) flushCode() {
+	if code := strings.Trim(strings.Join(w.code, "\n"), "\n"); code != "" {
+		w.put(docxBlock{text: mdtext.Fence("", code)})
+	}
+	w.code = nil
+}
+
+func (w *docxWriter) put(b docxBlock) {
 	if b.text != "" && w.b.Len() > 0 {
 		w.b.WriteByte('\n')
 		if !b.list || !w.list {
@@ -56,6 +78,7 @@ func (w *docxWriter) add(b docxBlock) {
 
 // document is what was written.
 func (w *docxWriter) document() rag.Document {
+	w.flushCode()
 	text := w.b.String()
 	if text != "" {
 		text += "\n"

@@ -236,7 +236,7 @@ func (b *epubBook) chapter(name string) error {
 	d, err := decode(data, "", declaredCharset(data))
 	if err != nil { // a picture as a page of its own
 		b.pictures.warnings.add("the chapter " + path.Base(name) + " is no text")
-		return nil
+		return nil //nolint:nilerr // said in the warnings
 	}
 	root, err := parseTree(b.ctx, d.text)
 	if err != nil {

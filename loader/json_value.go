@@ -60,11 +60,11 @@ func (v jsonValue) plain() any {
 		}
 		return m
 	}
-	var any any
-	if json.Unmarshal([]byte(v.text), &any) != nil { // null, or a number beyond float64
+	var scalar any
+	if json.Unmarshal([]byte(v.text), &scalar) != nil { // null, or a number beyond float64
 		return nil
 	}
-	return any
+	return scalar
 }
 
 // Bounds of one source: of nesting, and of values, each of which takes about a hundred bytes.
