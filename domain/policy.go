@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -79,24 +80,28 @@ func (p policy) fillUnknown(m rag.Meta, warn func(string, ...any)) {
 	if p.pathNote == "" {
 		return
 	}
-	told := true
+	var untold []string
 	for _, name := range p.d.Paths.fields() {
 		if m[name] == nil {
-			m[name], told = p.d.Paths.Unknown, false
+			m[name] = p.d.Paths.Unknown
+			untold = append(untold, name)
 		}
 	}
-	if !told {
-		warn("%s: what the folders would say is %q", p.pathNote, p.d.Paths.Unknown)
+	if untold != nil {
+		warn("%s; so %q is what stands for %s", p.pathNote, p.d.Paths.Unknown, strings.Join(untold, " and "))
 	}
 }
 
 // Sources gives the documents of these sets the domain's metadata and validity: what is forced, what folders say, and
-// what stands in the files. What does not fit is a warning in the ingest's report.
+// what stands in the files. What does not fit is a warning in the ingest's report. The domain's own file is passed over.
 func (d *Domain) Sources(sets ...rag.Sources) []rag.Sources {
 	out := make([]rag.Sources, len(sets))
 	for i, set := range sets {
 		out[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
 			for src, err := range set.All {
+				if d.file != "" && src.URI == d.file {
+					continue
+				}
 				if err == nil {
 					src = d.describe(src, src.Title, src.Meta)
 				}
