@@ -72,10 +72,11 @@ func guessEastAsian(data []byte) string {
 }
 
 // looksShiftJIS reports whether high bytes come in the pairs of Shift JIS, of which at least a quarter are hiragana
-// (0x82 and a byte from 0x9F on) or katakana (0x83 and one below 0x97). Bytes 0xA1 to 0xDF are half-width katakana by
+// (0x82 and a byte from 0x9F on) or katakana (0x83 and one below 0x97), or nearly all, as in a list of names, begin with
+// 0x81 to 0x9F: there the other encodings have rare characters or none. Bytes 0xA1 to 0xDF are half-width katakana by
 // themselves.
 func looksShiftJIS(data []byte) bool {
-	pairs, kana, malformed := 0, 0, 0
+	pairs, kana, low, malformed := 0, 0, 0, 0
 	for i := 0; i < len(data); i++ {
 		lead := data[i]
 		if lead < 0x80 || lead >= 0xA1 && lead <= 0xDF {
@@ -94,8 +95,12 @@ func looksShiftJIS(data []byte) bool {
 		if lead == 0x82 && trail >= 0x9F && trail <= 0xF1 || lead == 0x83 && trail >= 0x40 && trail <= 0x96 {
 			kana++
 		}
+		if lead <= 0x9F {
+			low++
+		}
 	}
-	return pairs > 0 && 4*kana >= pairs && 50*malformed <= pairs
+	const enough = 4 // pairs
+	return 50*malformed <= pairs && (pairs > 0 && 4*kana >= pairs || pairs >= enough && 10*low >= 9*pairs)
 }
 
 // guessCyrillic names the encoding of text whose letters are mostly high bytes, "" if it is not Cyrillic. In

@@ -85,6 +85,7 @@ func TestTextInOlderEncodings(t *testing.T) {
 		{"windows-1251", charmap.Windows1251, "Договор вступает в силу с момента подписания сторонами и действует три года."},
 		{"koi8-r", charmap.KOI8R, "Договор вступает в силу с момента подписания сторонами и действует три года."},
 		{"shift_jis", japanese.ShiftJIS, "契約は両当事者が署名した日から効力を生じ、有効期間は三年とします。"},
+		{"shift_jis", japanese.ShiftJIS, "名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n"},
 		{"euc-jp", japanese.EUCJP, "これはけいやくのたいせつなおしらせです。よくよんでください。"},
 		{"euc-kr", korean.EUCKR, "계약은 쌍방이 서명한 날부터 효력이 발생하며 유효 기간은 삼 년으로 한다."},
 		{"big5", traditionalchinese.Big5, "本契約自雙方簽署之日起生效，有效期間為三年，期滿前任一方得以書面提出終止。"},
