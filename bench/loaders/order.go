@@ -21,7 +21,17 @@ type columned struct {
 	boxes [][4]int
 }
 
-var columnedPages = []columned{}
+var columnedPages = []columned{
+	{"multicolumn.pdf", 1, [][4]int{{60, 150, 480, 75}, {60, 240, 244, 440}, {304, 240, 250, 440}}},
+	{"multicolumn.pdf", 2, [][4]int{{60, 120, 244, 560}, {304, 120, 250, 560}}},
+	{"normal_4pages.pdf", 3, [][4]int{{55, 80, 250, 720}, {306, 80, 250, 720}}},
+	{"normal_4pages.pdf", 4, [][4]int{{55, 80, 250, 690}, {306, 80, 250, 690}}},
+	{"federal-register-2020-17221.pdf", 2, threeColumns},
+	{"federal-register-2020-17221.pdf", 3, threeColumns},
+	{"federal-register-2020-17221.pdf", 4, threeColumns},
+}
+
+var threeColumns = [][4]int{{40, 55, 175, 690}, {215, 55, 178, 690}, {393, 55, 190, 690}}
 
 // tableOrder compares the order of words on pages with columns.
 func (b *bench) tableOrder(ctx context.Context, peers map[string]map[string]reading) error {

@@ -10,7 +10,8 @@ import (
 
 var lineHyphen = regexp.MustCompile(`(\p{L})[-\x{00AD}\x{2010}]\s*\n\s*(\p{Ll})`)
 
-// words are the runs of letters and digits of a text in order, under compatibility forms; an ideograph or kana is one.
+// words are the runs of letters and digits of a text in order, under compatibility forms; an ideograph, a kana and a
+// syllable of Korean, which is broken at any, is one.
 // A hyphen at a line's end joins.
 func words(text string) []string {
 	text = norm.NFKC.String(lineHyphen.ReplaceAllString(text, "$1$2"))
@@ -24,7 +25,7 @@ func words(text string) []string {
 	}
 	for _, r := range text {
 		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
 			flush()
 			out = append(out, string(r))
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):

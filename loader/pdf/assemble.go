@@ -119,7 +119,7 @@ func write(pages [][]block) rag.Document {
 func (w *writer) block(b, last *block, page int) {
 	if last != nil {
 		w.b.WriteByte('\n')
-		if !b.item || !last.item {
+		if !b.tight {
 			w.b.WriteByte('\n')
 		}
 	}

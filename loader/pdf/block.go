@@ -15,6 +15,7 @@ type block struct {
 	box   box    // where it stands, in the frame of its words
 	turn  int    // of its words
 	item  bool   // of a list
+	tight bool   // an item right below the one before
 	size  float64
 	bold  bool
 	rows  int
@@ -163,7 +164,7 @@ func paragraphs(rows []row, v *vocabulary) []block {
 		}
 		out = append(out, block{
 			text: whole, size: first.size, bold: first.bold, rows: end - start,
-			box: boxOf(rows[start:end]), item: startsItem(first),
+			box: boxOf(rows[start:end]), item: startsItem(first), tight: len(out) > 0 && out[len(out)-1].item && startsItem(first),
 		})
 		text.Reset()
 		start = end

@@ -16,10 +16,11 @@ import (
 
 // How a page is shown to an OCR.
 const (
-	scanDPI    = 200  // tesseract reads .98 to 1.00 of the words of printed pages at this resolution
-	minDPI     = 36   // of pages so large that they would have too many pixels
-	leastSure  = 0.3  // confidence below which a word is a speck or a part of a picture
-	lineHeight = 0.95 // from the top of capitals to the bottom of descenders, in font sizes, as in Helvetica and Times
+	scanDPI    = 200     // tesseract reads .98 to 1.00 of the words of printed pages at this resolution
+	maxScan    = 9 << 20 // pixels of a page: A4 at 300 dpi
+	minDPI     = 36      // of pages so large that they would have too many pixels
+	leastSure  = 0.3     // confidence below which a word is a speck or a part of a picture
+	lineHeight = 0.95    // from the top of capitals to the bottom of descenders, in font sizes, as in Helvetica and Times
 )
 
 // pointsPerInch is the unit of PDF.
@@ -60,7 +61,7 @@ func render(p instance, doc references.FPDF_DOCUMENT, index int) (picture []byte
 		return nil, 0, 0, err
 	}
 	inches := size.Width / pointsPerInch * size.Height / pointsPerInch
-	dpi = min(scanDPI, int(math.Sqrt(float64(maxRendered)/inches)))
+	dpi = min(scanDPI, int(math.Sqrt(float64(maxScan)/inches)))
 	if dpi < minDPI {
 		return nil, 0, 0, fmt.Errorf("it is %.0f by %.0f points large", size.Width, size.Height)
 	}

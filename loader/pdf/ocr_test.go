@@ -130,7 +130,7 @@ func TestScan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := load(t, pdf.Config{OCR: o, PageTimeoutMS: 120_000}, data)
+	doc, err := load(t, pdf.Config{OCR: o, TimeoutMS: patience, PageTimeoutMS: patience}, data)
 	if err != nil {
 		t.Fatal(err)
 	}

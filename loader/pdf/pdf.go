@@ -25,16 +25,16 @@ type Config struct {
 	MaxPages  int    `json:"max_pages"`  // pages read of one file, the rest is warned of; 0: all
 	TimeoutMS int    `json:"timeout_ms"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
 
-	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 8000
+	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 10000
 	SkipPictures  bool `json:"skip_pictures"`   // leaves pictures out; text costs a part of what they do
 
 	OCR rag.OCR `json:"-"` // reads pages that have no text or none that makes sense; nil: they are warned of
 }
 
-// Times that no file of use takes: some ten thousand pages, and a page of a hundred thousand lines.
+// Times that no file of use takes: some ten thousand pages, and ten times the largest scan that was seen.
 const (
 	defaultTimeout     = 2 * time.Minute
-	defaultPageTimeout = 8 * time.Second
+	defaultPageTimeout = 10 * time.Second
 )
 
 // maxBytes bounds what is read into memory. The engine's memory ends at maxMemoryPages and has to hold the file and

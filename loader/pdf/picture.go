@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"slices"
 
 	"github.com/klippa-app/go-pdfium/enums"
 	"github.com/klippa-app/go-pdfium/references"
@@ -23,7 +24,7 @@ const (
 	leastPixels = 16        // a side with fewer is a rule, a bullet or a spacer, in pixels
 	leastSide   = 18.0      // the same on the page, in points: a quarter of an inch
 	maxPixels   = 40 << 20  // of one picture: an A4 page at 600 dpi has 35 million
-	maxRendered = 9 << 20   // pixels of a picture that is not stored as it is; an A4 page at 300 dpi has fewer, and no reader needs more
+	maxRendered = 4 << 20   // pixels of a picture that is not stored as it is: an A4 page at 200 dpi has fewer, and those who look at pictures make them smaller yet
 	maxPictures = 256 << 20 // bytes of all pictures of a file
 )
 
@@ -73,13 +74,18 @@ func (o *objectReader) encode(obj references.FPDF_PAGEOBJECT, to matrix, w, h in
 	if res, err := o.p.FPDFImageObj_GetImageDataRaw(&requests.FPDFImageObj_GetImageDataRaw{ImageObject: obj}); err == nil {
 		stored = res.Data
 	}
-	key := sha256.Sum256(fmt.Appendf(stored, "%d %d %.3g %.3g %.3g %.3g", w, h, m.a, m.b, m.c, m.d))
+	across, up := math.Hypot(m.a, m.b), math.Hypot(m.c, m.d)
+	if across == 0 || up == 0 {
+		return nil, errors.New("it has no extent")
+	}
+	turned := matrix{a: m.a / across, b: m.b / across, c: m.c / up, d: m.d / up} // as on the page, without its size there
+	key := sha256.Sum256(fmt.Appendf(slices.Clip(stored), "%d %d %.2f %.2f %.2f %.2f", w, h, turned.a, turned.b, turned.c, turned.d))
 	if known, ok := o.encoded[key]; ok && len(stored) > 0 {
 		return known, nil
 	}
 	enc := &encoded{media: "image/jpeg", data: stored}
-	if !upright(m) || !o.isJPEG(obj, stored) {
-		img, err := o.render(obj, m, w, h)
+	if !upright(turned) || !o.isJPEG(obj, stored) {
+		img, err := o.render(obj, turned, w, h)
 		if err != nil {
 			return nil, err
 		}
@@ -99,8 +105,9 @@ func (o *objectReader) encode(obj references.FPDF_PAGEOBJECT, to matrix, w, h in
 }
 
 // upright reports whether the page shows an image as it is stored, only larger or smaller.
-func upright(m matrix) bool {
-	return m.a > 0 && m.d > 0 && math.Abs(m.b)+math.Abs(m.c) < 1e-3*(m.a+m.d)
+func upright(turned matrix) bool {
+	const straight = 1e-3
+	return turned.a > 0 && turned.d > 0 && math.Abs(turned.b)+math.Abs(turned.c) < straight
 }
 
 // isJPEG reports whether the stored bytes are a file that others can show: in grey or RGB, with nothing cut out.
@@ -122,14 +129,10 @@ func (o *objectReader) isJPEG(obj references.FPDF_PAGEOBJECT, stored []byte) boo
 
 // render draws an image with its masks in the pixels it has, or fewer where it is very large, turned as it is on the page: the engine draws it as large
 // as its matrix says, which thus is made to say the size in pixels.
-func (o *objectReader) render(obj references.FPDF_PAGEOBJECT, m matrix, w, h int) (image.Image, error) {
-	across, up := math.Hypot(m.a, m.b), math.Hypot(m.c, m.d)
-	if across == 0 || up == 0 {
-		return nil, errors.New("it has no extent")
-	}
+func (o *objectReader) render(obj references.FPDF_PAGEOBJECT, turned matrix, w, h int) (image.Image, error) {
 	shrink := min(1, math.Sqrt(float64(maxRendered)/float64(w*h)))
-	sx, sy := shrink*float64(w)/across, shrink*float64(h)/up
-	scaled := structs.FPDF_FS_MATRIX{A: float32(m.a * sx), B: float32(m.b * sx), C: float32(m.c * sy), D: float32(m.d * sy)}
+	sx, sy := shrink*float64(w), shrink*float64(h)
+	scaled := structs.FPDF_FS_MATRIX{A: float32(turned.a * sx), B: float32(turned.b * sx), C: float32(turned.c * sy), D: float32(turned.d * sy)}
 	if _, err := o.p.FPDFPageObj_SetMatrix(&requests.FPDFPageObj_SetMatrix{PageObject: obj, Transform: scaled}); err != nil {
 		return nil, err
 	}
@@ -165,6 +168,9 @@ func toImage(p instance, ref references.FPDF_BITMAP) (image.Image, error) {
 		}
 		return img, nil
 	}
+	if grey := greyOf(buffer.Buffer, w, h, stride.Stride, size); grey != nil {
+		return grey, nil
+	}
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {
 		from, line := buffer.Buffer[y*stride.Stride:], img.Pix[y*img.Stride:]
@@ -177,4 +183,21 @@ func toImage(p instance, ref references.FPDF_BITMAP) (image.Image, error) {
 		}
 	}
 	return img, nil
+}
+
+// greyOf returns a bitmap of colours as one of greys, which takes a quarter of the room, or nil if it has a colour or is
+// transparent somewhere.
+func greyOf(pixels []byte, w, h, stride, size int) image.Image {
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		from, line := pixels[y*stride:], img.Pix[y*img.Stride:]
+		for x := range w {
+			px := from[x*size : x*size+size]
+			if px[0] != px[1] || px[1] != px[2] || size == 4 && px[3] != 255 {
+				return nil
+			}
+			line[x] = px[0]
+		}
+	}
+	return img
 }

@@ -340,6 +340,9 @@ func (t *table) headRows(rows [][]*cell, from int) int {
 	if !spans {
 		return 1
 	}
+	if slices.ContainsFunc(rows[1], func(c *cell) bool { return c.row == from }) {
+		return 2 // a cell of the header takes both
+	}
 	for c, cell := range rows[1] {
 		if cell.row == from+1 && cell.col == c && slices.ContainsFunc(cell.words, func(w word) bool { return isNumber(w.text) }) {
 			return 1

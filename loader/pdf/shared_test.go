@@ -126,7 +126,7 @@ func checkFile(t *testing.T, data []byte, want expectation, count func(kind, wha
 			t.Errorf("without its password: got %v, want ErrInvalid that names the setting", err)
 		}
 	}
-	doc, err := load(t, pdf.Config{Password: want.Password}, data)
+	doc, err := load(t, pdf.Config{Password: want.Password, TimeoutMS: patience, PageTimeoutMS: patience}, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +166,9 @@ func checkFile(t *testing.T, data []byte, want expectation, count func(kind, wha
 		}
 	}
 }
+
+// patience is longer than any file takes on a machine that does much else, in milliseconds.
+const patience = 600_000
 
 // checkPictures counts the pictures by page. Each must be a file that can be shown, in a box on its page.
 func checkPictures(t *testing.T, doc *rag.Document, want expectation) {

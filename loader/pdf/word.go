@@ -106,6 +106,9 @@ func (t *textPage) words() []word {
 			continue
 		}
 		if newLine {
+			j = t.noteNumber(i, j, first)
+		}
+		if newLine {
 			t.dress(out[line:])
 			line, newLine = len(out), false
 			turn = (4 - t.angle(i)) % 4
@@ -124,6 +127,25 @@ func (t *textPage) words() []word {
 	t.dress(out[line:])
 	return out
 }
+
+// noteNumber returns where the number of a footnote ends that a line begins with: smaller figures right before a letter,
+// which the engine takes for one word with what follows. Without one it returns the run's end.
+func (t *textPage) noteNumber(i, end int, first box) int {
+	k := i
+	for k < end && unicode.IsDigit(t.text[k]) {
+		k++
+	}
+	if k == i || k == end || !unicode.IsLetter(t.text[k]) {
+		return end
+	}
+	if letter, ok := t.charBox(k); ok && first.height() < noteHeight*letter.height() {
+		return k
+	}
+	return end
+}
+
+// noteHeight is how high the number of a footnote is at most, in heights of the text.
+const noteHeight = 0.8
 
 // dress sets size and weight of a line's words. Most lines have one look, so only the ends are asked, and the words
 // between where the ends or the heights of the boxes differ.
