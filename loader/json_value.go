@@ -67,10 +67,10 @@ func (v jsonValue) plain() any {
 	return scalar
 }
 
-// Bounds of one source: of nesting, and of values, each of which takes about a hundred bytes.
+// Bounds of one value: of nesting, and of values within, each of which takes about a hundred bytes.
 const (
 	maxJSONDepth  = 200
-	maxJSONValues = 4 << 20
+	maxJSONValues = 2 << 20
 )
 
 // jsonReader reads the values of a text one after the other.
@@ -89,6 +89,7 @@ func newJSONReader(ctx context.Context, text string) *jsonReader {
 
 // next returns the next value; io.EOF behind the last.
 func (r *jsonReader) next() (jsonValue, error) {
+	r.values = 0
 	tok, err := r.dec.Token()
 	if errors.Is(err, io.EOF) {
 		return jsonValue{}, io.EOF
@@ -113,7 +114,7 @@ func (r *jsonReader) next() (jsonValue, error) {
 // value returns the value that begins with a token.
 func (r *jsonReader) value(tok json.Token, depth int) (v jsonValue, err error) {
 	if r.values++; r.values > maxJSONValues || depth > maxJSONDepth {
-		return v, fmt.Errorf("more than %d values, or nested deeper than %d: %w", maxJSONValues, maxJSONDepth, rag.ErrInvalid)
+		return v, fmt.Errorf("more than %d values in one, or nested deeper than %d: write records one to a line: %w", maxJSONValues, maxJSONDepth, rag.ErrInvalid)
 	}
 	switch t := tok.(type) {
 	case json.Delim:

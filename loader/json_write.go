@@ -8,8 +8,11 @@ import (
 	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
-// maxJSONHeading is how deep objects are sections; those within are lists.
-const maxJSONHeading = 4
+// Bounds of sections: how deep objects are sections, those within being lists, and how many elements of an array are.
+const (
+	maxJSONHeading  = 4
+	maxJSONSections = 10_000
+)
 
 // jsonWriter lays a JSON value out as Markdown.
 type jsonWriter struct {
@@ -88,7 +91,7 @@ func (w *jsonWriter) array(v jsonValue, level int) {
 		return
 	}
 	for i, item := range v.items {
-		if item.flat() || level >= maxJSONHeading {
+		if item.flat() || level >= maxJSONHeading || len(v.items) > maxJSONSections {
 			w.out.tight = i > 0
 			w.item("", item)
 			continue

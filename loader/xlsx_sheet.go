@@ -18,6 +18,10 @@ const (
 	maxSheetColumns = 1 << 14
 )
 
+// maxSheetCells bounds the cells of one sheet that hold something: each takes some 200 bytes while the sheet is laid
+// out.
+const maxSheetCells = 2 << 20
+
 // xlsxGrid is a sheet: its cells that are not empty, row by row.
 type xlsxGrid struct {
 	workbook *xlsxReader
@@ -50,7 +54,7 @@ func (g *xlsxGrid) read(x *xmlReader, _ xml.StartElement) error {
 			})
 		case "mergeCells":
 			return x.children(func(e xml.StartElement) error {
-				if area, ok := cellArea(attrOf(e, "ref")); ok && len(g.merged) < maxTableCells {
+				if area, ok := cellArea(attrOf(e, "ref")); ok && len(g.merged) < maxSheetCells {
 					g.merged = append(g.merged, area)
 				}
 				return x.skip()
@@ -80,8 +84,8 @@ func (g *xlsxGrid) row(x *xmlReader, index int) error {
 		}
 		return err
 	})
-	if g.cells > maxTableCells {
-		return fmt.Errorf("more than %d cells in a sheet: cut it into parts: %w", maxTableCells, rag.ErrInvalid)
+	if g.cells > maxSheetCells {
+		return fmt.Errorf("more than %d cells in a sheet: cut it into parts: %w", maxSheetCells, rag.ErrInvalid)
 	}
 	if len(row.cells) > 0 {
 		g.rows = append(g.rows, row)
@@ -149,7 +153,7 @@ func (g *xlsxGrid) write(out *blockWriter) error {
 			continue
 		}
 		columns := columnsOf(g.rows[start:end])
-		if len(columns)*(end-start) > maxTableCells {
+		if len(columns)*(end-start) > maxSheetCells {
 			return fmt.Errorf("a table of %d rows and %d columns is too large: %w", end-start, len(columns), rag.ErrInvalid)
 		}
 		table := make([][]string, 0, end-start)
@@ -199,7 +203,7 @@ func (g *xlsxGrid) fillMerged() {
 		left, _ := slices.BinarySearch(used, area[1])
 		for i := first; i < len(g.rows) && g.rows[i].index <= area[2]; i++ {
 			for c := left; c < len(used) && used[c] <= area[3]; c++ {
-				if visited++; visited > maxTableCells {
+				if visited++; visited > maxSheetCells {
 					return
 				}
 				if g.rows[i].cells[used[c]] == "" {
