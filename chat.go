@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-// ChatModel answers a conversation.
+// ChatModel answers a conversation. One that implements [Fingerprinter] says by which model and settings it answers;
+// what is kept of replies, or made of them in an ingest, is then known to be of that model.
 type ChatModel interface {
 	// Chat streams one reply; every error comes through the sequence and ends it; breaking out cancels the request.
 	Chat(ctx context.Context, req ChatRequest) iter.Seq2[ChatDelta, error]
@@ -29,8 +30,15 @@ type ChatRequest struct {
 
 // ChatMessage is one message of a conversation.
 type ChatMessage struct {
-	Role string // RoleSystem, RoleUser or RoleAssistant
-	Text string
+	Role   string // RoleSystem, RoleUser or RoleAssistant
+	Text   string
+	Images []ChatImage // shown with the text; a model that sees no pictures refuses them with ErrUnsupported
+}
+
+// ChatImage is a picture in a message.
+type ChatImage struct {
+	MediaType string // "image/png", "image/jpeg"
+	Data      []byte // the encoded file
 }
 
 // ChatDelta is a piece of a reply.

@@ -12,6 +12,7 @@ type Config struct {
 	ModelDir    string                     `json:"model_dir"`    // folder of model folders, for providers that name none of their own; "": none, see docs/models.md
 	Catalog     ProviderConfig             `json:"catalog"`      // system of record
 	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used
+	OCR         ProviderConfig             `json:"ocr"`          // reads scanned pages, for loaders that can use it; provider "none": their pages stay without text
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
 	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context
 	Embedder    ProviderConfig             `json:"embedder"`     // text to vector; provider "none": sparse only
@@ -101,10 +102,16 @@ type RetrievalConfig struct {
 	Highlight      *bool   `json:"highlight"`        // tell where words of the query stand in a hit; default true
 }
 
-// IngestConfig bounds an ingest.
+// IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
+// state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
 type IngestConfig struct {
-	Workers        int   `json:"workers"`          // sources read at once; default GOMAXPROCS
-	MaxSourceBytes int64 `json:"max_source_bytes"` // a larger source is refused; default 64 MiB
+	Workers           int   `json:"workers"`             // sources read at once; default GOMAXPROCS
+	MaxSourceBytes    int64 `json:"max_source_bytes"`    // of a source; default 64 MiB
+	MaxUnpackedBytes  int64 `json:"max_unpacked_bytes"`  // of the parts of a packed source, such as a Word file, unless its loader's settings say otherwise; default 512 MiB
+	MaxPages          int   `json:"max_pages"`           // of a document; default 10,000
+	MaxImages         int   `json:"max_images"`          // pictures of a document; default 1,000
+	MaxChunks         int   `json:"max_chunks"`          // passages of a document; default 50,000
+	DocumentTimeoutMS int   `json:"document_timeout_ms"` // longest that reading, splitting and transforming a source may take; default 600,000 (10 minutes)
 }
 
 // DefaultConfig returns the configuration of an engine opened without options.
@@ -112,6 +119,7 @@ func DefaultConfig() Config {
 	return Config{
 		Collection:  "default",
 		Catalog:     ProviderConfig{Provider: "bolt"},
+		OCR:         ProviderConfig{Provider: None},
 		Splitter:    ProviderConfig{Provider: "recursive"},
 		Transforms:  []ProviderConfig{{Provider: "context"}},
 		Embedder:    ProviderConfig{Provider: "local"},
@@ -126,7 +134,10 @@ func DefaultConfig() Config {
 			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
 			Highlight: new(true),
 		},
-		Ingest: IngestConfig{MaxSourceBytes: 64 << 20},
-		Trace:  ProviderConfig{Provider: "jsonl"},
+		Ingest: IngestConfig{
+			MaxSourceBytes: 64 << 20, MaxUnpackedBytes: 512 << 20,
+			MaxPages: 10_000, MaxImages: 1000, MaxChunks: 50_000, DocumentTimeoutMS: 600_000,
+		},
+		Trace: ProviderConfig{Provider: "jsonl"},
 	}
 }

@@ -291,8 +291,8 @@ type Entry struct {
 	Title      string
 	State      string   // as in Document
 	Digest     [32]byte // SHA-256 of the source's bytes
-	MetaDigest [32]byte // SHA-256 of the metadata given with the source
-	Pipeline   string   // fingerprint of the pipeline that read it
+	MetaDigest [32]byte // SHA-256 of the metadata, title and policy given with the source
+	Pipeline   string   // fingerprints of loader, splitter and transforms that made it, as JSON
 	Size       int64    // bytes of the source
 	Language   string
 	Meta       Meta

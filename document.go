@@ -170,50 +170,6 @@ func (c *Chunk) Fields() Meta {
 	return m
 }
 
-// Validity is the half-open interval [From, Until) in which a text is in force; a zero bound is open.
-// Stated is false where the domain wants a date and the source gives none that can be read: such a text needs review.
-type Validity struct {
-	From, Until time.Time
-	Stated      bool
-}
-
-// Metadata names from which the engine fills the Validity of a document whose loader gave none: days (2006-01-02) or
-// instants (RFC 3339). The day of valid_until is the last one in force.
-const (
-	FieldValidFrom  = "valid_from"
-	FieldValidUntil = "valid_until"
-)
-
-// statedValidity reads the validity that metadata states. A date that cannot be read states nothing.
-func statedValidity(m Meta) Validity {
-	var v Validity
-	if t, _, ok := readDate(m[FieldValidFrom]); ok {
-		v.From = t
-	}
-	if t, day, ok := readDate(m[FieldValidUntil]); ok {
-		v.Until, v.Stated = t, true
-		if day {
-			v.Until = t.AddDate(0, 0, 1)
-		}
-	}
-	return v
-}
-
-// readDate reads a day, which begins at midnight UTC, or an instant.
-func readDate(value any) (t time.Time, day, ok bool) {
-	s, _ := value.(string)
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, true, true
-	}
-	t, err := time.Parse(time.RFC3339, s)
-	return t, false, err == nil
-}
-
-// Contains reports whether t lies in [From, Until).
-func (v Validity) Contains(t time.Time) bool {
-	return (v.From.IsZero() || !t.Before(v.From)) && (v.Until.IsZero() || t.Before(v.Until))
-}
-
 // Meta holds values the engine carries and filters on but never interprets: string, float64, bool, []string.
 type Meta map[string]any
 

@@ -305,7 +305,7 @@ func TestPruneRemovesWhatIsGone(t *testing.T) {
 		t.Errorf("without prune: %+v", rep)
 	}
 	dry := f.ingest(func(r *rag.IngestRequest) { r.Prune, r.DryRun = true, true })
-	if dry.Deleted != 1 || len(dry.Plan) != 1 || dry.Plan[0].Action != "delete" {
+	if dry.Deleted != 1 || len(dry.Plan) != 2 || dry.Plan[1].Action != "delete" {
 		t.Errorf("dry run: %+v", dry)
 	}
 	if got := names(f.search(rag.Query{Text: "tin legacy"})); !slices.Contains(got, "gone.txt") {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -170,7 +171,7 @@ func (p *filterParser) validAt() (Filter, error) {
 		return Filter{}, err
 	}
 	tok := p.tok
-	at, _, ok := readDate(tok.value)
+	at, ok := FirstInstant(tok.value, time.UTC)
 	if tok.none() || !ok || at.IsZero() {
 		return Filter{}, p.unexpected("a day like 2026-01-31 or an instant like 2026-01-31T12:00:00Z after \"valid at\"")
 	}

@@ -38,8 +38,9 @@ type IngestReport struct {
 	Empty      int             `json:"empty"`   // of the documents read: those without text
 	Partial    int             `json:"partial"` // of the documents read: those of which parts were lost
 	Failed     []SourceFailure `json:"failed"`
-	Skipped    []SourceNote    `json:"skipped"`  // files in a folder that no loader reads
-	Warnings   []SourceNote    `json:"warnings"` // what was lost or guessed in the documents read
+	Skipped    []SourceNote    `json:"skipped"`         // files in a folder that no loader reads
+	Warnings   []SourceNote    `json:"warnings"`        // what was lost or guessed in the documents read
+	Steps      []StepCount     `json:"steps,omitempty"` // transformers that had something to count, by name
 	Chunks     ChunkCounts     `json:"chunks"`
 	Embedded   int             `json:"embedded"`         // passages that were embedded
 	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
@@ -47,7 +48,7 @@ type IngestReport struct {
 	ElapsedMS  int64           `json:"elapsed_ms"`
 	TraceID    string          `json:"trace_id"`
 	DryRun     bool            `json:"dry_run,omitempty"`
-	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do, unchanged sources left out
+	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do with each source
 }
 
 // SourceFailure is a source that could not be ingested. An older version of it stays as it was.
@@ -75,8 +76,10 @@ type ChunkCounts struct {
 // PlanItem is what a dry run would do with one source.
 type PlanItem struct {
 	URI    string `json:"uri"`
-	Action string `json:"action"` // "add", "update", "move", "delete"
-	Reason string `json:"reason"` // "new", "content changed", "metadata changed", "pipeline changed", "forced", "was URI", "gone"
+	Action string `json:"action"` // "add", "update", "move", "delete", "unchanged", or "gone": to be deleted, if the request said prune
+	// Reason begins with "new", "content changed", "metadata changed" (": " and names of fields), "pipeline changed" (": "
+	// and each part that did, "loader pdf/1 → pdf/2"), "forced", "was " and a URI, or "gone"; "" for unchanged.
+	Reason string `json:"reason"`
 }
 
 // partialError matches ErrPartial and each source's cause.
@@ -144,6 +147,8 @@ type ingestRun struct {
 	id      string
 	started time.Time
 
+	steps *runSteps
+
 	header  Header
 	exists  bool                       // the collection has a header on disk
 	sources []Source                   // to be read, each URI once
@@ -163,7 +168,7 @@ type ingestRun struct {
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
 		spent: map[string]time.Duration{}, count: map[string][2]int{},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -199,6 +204,7 @@ func (r *ingestRun) progress(p Progress) {
 func (r *ingestRun) finish() *IngestReport {
 	rep := &r.report
 	sortNotes(rep)
+	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
 	rep.TraceID = r.id
 	return rep
@@ -256,14 +262,18 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 
 // prune removes the documents whose source is gone and did not turn up under another name.
 func (r *ingestRun) prune(ctx context.Context) error {
+	left := r.goneEntries()
+	action := "delete"
+	if !r.req.Prune {
+		action = "gone"
+	}
+	if r.req.DryRun {
+		for _, entry := range left {
+			r.plan(entry.URI, action, "gone")
+		}
+	}
 	if !r.req.Prune {
 		return nil
-	}
-	left := r.goneEntries()
-	for _, entry := range left {
-		if r.req.DryRun {
-			r.plan(entry.URI, "delete", "gone")
-		}
 	}
 	if len(left) > 0 && !r.req.DryRun {
 		if err := r.markDirty(ctx, nil); err != nil {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,17 @@ type preparedDoc struct {
 // prepare checks a source and, unless it is unchanged, loads, splits and transforms it. It returns nil if there is
 // nothing to write. A *StageError is the source's own failure; any other error is the catalog's.
 func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) {
+	ctx, cancel := r.config.Ingest.deadline(ctx)
+	defer cancel()
+	p, err := r.prepareInTime(ctx, src)
+	var stage *StageError
+	if errors.As(err, &stage) && ctx.Err() != nil {
+		stage.Err = context.Cause(ctx)
+	}
+	return p, err
+}
+
+func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, error) {
 	start := r.now()
 	data, err := r.loaders.read(ctx, src)
 	if err != nil {
@@ -41,19 +53,22 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	want := Entry{URI: src.URI, Digest: sha256Sum(data), MetaDigest: sha256Sum(canonical(src.Meta)), Pipeline: r.pipeline(loader), Size: int64(len(data))}
+	want := Entry{
+		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
+		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
+	}
 	was, action, reason, err := r.check(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	if action == "" {
+	switch {
+	case r.req.DryRun:
+		r.plan(src.URI, action, reason)
+		return nil, nil
+	case action == "unchanged":
 		r.mu.Lock()
 		r.report.Unchanged++
 		r.mu.Unlock()
-		return nil, nil
-	}
-	if r.req.DryRun {
-		r.plan(src.URI, action, reason)
 		return nil, nil
 	}
 	docs, err := r.loaders.parse(ctx, loader, src, data)
@@ -64,7 +79,7 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	return r.assemble(ctx, want, docs, was, action)
 }
 
-// check compares a source with the ledger. action is "" if nothing about it changed; was is what stands there now, or
+// check compares a source with the ledger: action and reason are those of a PlanItem; was is what stands there now, or
 // what stood under the name it had before.
 func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, action, reason string, err error) {
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
@@ -80,18 +95,20 @@ func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, act
 	case old.Digest != want.Digest:
 		return was, "update", "content changed", nil
 	case old.MetaDigest != want.MetaDigest:
-		return was, "update", "metadata changed", nil
+		return was, "update", metaChange(old, want.Title, want.Meta), nil
 	case old.Pipeline != want.Pipeline:
-		return was, "update", "pipeline changed", nil
+		return was, "update", pipelineChange(old.Pipeline, want.Pipeline), nil
 	case r.req.Force:
 		return was, "update", "forced", nil
 	}
-	return was, "", "", nil
+	return was, "unchanged", "", nil
 }
 
 // assemble splits and transforms the documents of one source.
 func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, was *goneSource, action string) (*prepared, error) {
 	p := &prepared{action: action}
+	steps := r.steps.document()
+	ctx = steps.within(ctx)
 	if action == "move" {
 		p.stale = append(append(p.stale, was.first), was.further...)
 	}
@@ -117,6 +134,11 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, w
 			return nil, err
 		}
 		p.docs = append(p.docs, pd)
+	}
+	if steps.fallback() {
+		for i := range p.docs {
+			p.docs[i].Entry.Pipeline = withFallback(want.Pipeline)
+		}
 	}
 	return p, r.addStale(ctx, p, want.URI)
 }
@@ -165,6 +187,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
 	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
+	chunks = r.config.Ingest.cutChunks(doc, chunks)
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
@@ -182,6 +205,11 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		if c.Start < 0 || c.End > len(doc.Text) || c.Start > c.End || c.Text != doc.Text[c.Start:c.End] {
 			return nil, &StageError{StageTransform, doc.URI, fmt.Errorf("a transformer changed the text of chunk %d: %w", i, ErrInvalid)}
 		}
+		// What a document says of itself is no transformer's to change.
+		if c.Title, c.Validity = doc.Title, doc.Validity; c.Meta == nil {
+			c.Meta = Meta{}
+		}
+		maps.Copy(c.Meta, doc.Meta)
 		if c.Meta, err = c.Meta.Clean(); err != nil {
 			return nil, &StageError{StageTransform, doc.URI, err}
 		}
@@ -238,15 +266,6 @@ func shortDigest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// pipeline is the fingerprint of everything between a source's bytes and its chunks.
-func (r *ingestRun) pipeline(l namedLoader) string {
-	parts := []string{l.name, fingerprint(l.Loader), fingerprint(r.splitter)}
-	for _, t := range r.transformers {
-		parts = append(parts, fingerprint(t))
-	}
-	return shortDigest(parts...)
-}
-
 // canonical encodes metadata with sorted keys, as encoding/json does for maps.
 func canonical(m Meta) []byte {
 	if len(m) == 0 {
@@ -287,6 +306,8 @@ func (r *ingestRun) plan(uri, action, reason string) {
 		r.report.Updated++
 	case "move":
 		r.report.Moved++
+	case "unchanged":
+		r.report.Unchanged++
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 
 // Loaders chooses a loader for each source and runs it. Engines hold one; [NewLoaders] makes one without an engine.
 type Loaders struct {
-	list     []namedLoader // in order of preference
-	maxBytes int64
+	list   []namedLoader // in order of preference
+	limits IngestConfig
+	ocr    OCR // nil: none
 }
 
 // errNoLoader marks a source that no loader claims, as against one whose loader refused it.
@@ -34,12 +35,18 @@ func NewLoaders(c Config, opts ...Option) (*Loaders, error) {
 
 // newLoaders puts the loaders given as options before the registered ones.
 func newLoaders(s *settings, env Env) (*Loaders, error) {
-	ls := &Loaders{list: slices.Clone(s.loaders), maxBytes: s.config.Ingest.MaxSourceBytes}
+	env.Ingest = s.config.Ingest
+	ls := &Loaders{list: slices.Clone(s.loaders), limits: s.config.Ingest}
 	for _, l := range s.loaders {
 		if err := checkFormats(l); err != nil {
 			return nil, err
 		}
 	}
+	var err error
+	if ls.ocr, err = makeOCR(s, env); err != nil {
+		return nil, err
+	}
+	env.OCR = ls.ocr
 	registered := s.providers.Loaders.inOrder()
 	for name := range s.config.Loaders {
 		if !slices.Contains(registered, name) {
@@ -104,9 +111,13 @@ func (ls *Loaders) Load(ctx context.Context, src Source) ([]Document, string, er
 // read returns all bytes of a source, unless there are too many.
 func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
 	tooLarge := func() error {
-		return fmt.Errorf("larger than %d MiB: raise ingest.max_source_bytes or cut it into parts: %w", ls.maxBytes>>20, ErrInvalid)
+		size := fmt.Sprintf("%d MiB", ls.limits.MaxSourceBytes>>20)
+		if ls.limits.MaxSourceBytes < 1<<20 {
+			size = fmt.Sprintf("%d bytes", ls.limits.MaxSourceBytes)
+		}
+		return fmt.Errorf("larger than %s: raise ingest.max_source_bytes or cut it into parts: %w", size, ErrInvalid)
 	}
-	if src.Size > ls.maxBytes {
+	if src.Size > ls.limits.MaxSourceBytes {
 		return nil, tooLarge()
 	}
 	if src.Open == nil {
@@ -121,11 +132,11 @@ func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
 	if src.Size > 0 {
 		buf.Grow(int(src.Size) + bytes.MinRead)
 	}
-	n, err := io.Copy(&buf, io.LimitReader(r, ls.maxBytes+1))
+	n, err := io.Copy(&buf, io.LimitReader(r, ls.limits.MaxSourceBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if n > ls.maxBytes {
+	if n > ls.limits.MaxSourceBytes {
 		return nil, tooLarge()
 	}
 	return buf.Bytes(), nil
@@ -180,6 +191,7 @@ func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []
 		if err := finishDocument(&doc, src, len(docs)); err != nil {
 			return nil, fmt.Errorf("loader %s: %w", l.name, err)
 		}
+		ls.limits.apply(&doc)
 		doc.Digest = digest
 		docs = append(docs, doc)
 	}
@@ -227,14 +239,32 @@ func finishDocument(doc *Document, src Source, n int) error {
 			merged[k] = v
 		}
 	}
-	doc.Meta = merged
-	if doc.Validity == (Validity{}) {
-		doc.Validity = statedValidity(merged)
-	}
 	for i := range doc.Images {
 		if doc.Images[i].ID == "" {
 			doc.Images[i].ID = fmt.Sprintf("%x", sha256Sum(doc.Images[i].Data))
 		}
+	}
+	return describe(doc, src, merged, n)
+}
+
+// describe gives a document its metadata, and what follows from it and from the source.
+func describe(doc *Document, src Source, m Meta, n int) (err error) {
+	switch {
+	case src.Policy != nil:
+		var warnings []Warning
+		m, doc.Validity, warnings = src.Policy.Apply(m)
+		doc.Warnings = append(doc.Warnings, warnings...)
+	case doc.Validity == (Validity{}):
+		doc.Validity = statedValidity(m)
+	}
+	if doc.Meta, err = m.Clean(); err != nil {
+		return err
+	}
+	if src.Title != "" && (n == 0 || doc.Title == "") {
+		doc.Title = src.Title
+	}
+	if language, ok := src.Meta[FieldLanguage].(string); ok && language != "" {
+		doc.Language = language
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type settings struct {
 	now          func() time.Time
 	catalog      Catalog
 	loaders      []namedLoader
+	ocr          OCR
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder
@@ -52,6 +53,9 @@ func WithCatalog(c Catalog) Option { return func(s *settings) { s.catalog = c } 
 func WithLoader(name string, l Loader) Option {
 	return func(s *settings) { s.loaders = append(s.loaders, namedLoader{name, l}) }
 }
+
+// WithOCR gives loaders of scanned pages this OCR.
+func WithOCR(o OCR) Option { return func(s *settings) { s.ocr = o } }
 
 // WithSplitter uses this splitter.
 func WithSplitter(sp Splitter) Option { return func(s *settings) { s.splitter = sp } }

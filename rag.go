@@ -154,6 +154,9 @@ func (e *Engine) build(s *settings) error {
 	for _, l := range e.loaders.list {
 		e.own(l.Loader)
 	}
+	if s.ocr == nil {
+		e.own(e.loaders.ocr)
+	}
 	return nil
 }
 
@@ -287,6 +290,7 @@ func (c *Config) fillDefaults() {
 	provider := func(p *ProviderConfig, v ProviderConfig) { str(&p.Provider, v.Provider) }
 	str(&c.Collection, d.Collection)
 	provider(&c.Catalog, d.Catalog)
+	provider(&c.OCR, d.OCR)
 	provider(&c.Splitter, d.Splitter)
 	provider(&c.Embedder, d.Embedder)
 	provider(&c.EmbedCache, d.EmbedCache)
@@ -327,6 +331,13 @@ func (c *Config) fillDefaults() {
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
 	}
+	if c.Ingest.MaxUnpackedBytes == 0 {
+		c.Ingest.MaxUnpackedBytes = d.Ingest.MaxUnpackedBytes
+	}
+	num(&c.Ingest.MaxPages, d.Ingest.MaxPages)
+	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
+	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
+	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
 }
 
 // maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
@@ -342,6 +353,8 @@ func (c *Config) validate() error {
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
+		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
+		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)

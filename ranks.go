@@ -143,6 +143,9 @@ func (r *ingestRun) trace(err error) *Trace {
 		StageLoad:  {"size": r.bytes, "pages": r.pages, "images": r.images, "skipped": len(rep.Skipped), "failed": len(rep.Failed)},
 		StageSplit: {"chunks": r.count[StageSplit][1]},
 	}
+	if len(rep.Steps) > 0 {
+		details[StageTransform] = map[string]any{"steps": rep.Steps}
+	}
 	if r.embedder != nil {
 		m := r.embedder.Model()
 		details[StageEmbed] = map[string]any{"model": m.Name, "dimension": m.Dims, "embedded": rep.Embedded, "cached": rep.Cached, "reused": rep.Chunks.Reused, "truncated_inputs": rep.Truncated}

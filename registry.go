@@ -22,6 +22,8 @@ type Env struct {
 	Embedder Embedder     // nil while embedders, catalogs and stores are being made
 	Tokens   TokenCounter // tokens of Embedder; never nil where Embedder is set
 	Chat     ChatModel    // nil if the engine has none
+	Ingest   IngestConfig // limits for loaders, defaults filled in
+	OCR      OCR          // for loaders; nil if the engine has none
 }
 
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
@@ -64,6 +66,10 @@ func jsonKeys(t reflect.Type) []string {
 	}
 	var keys []string
 	for i := range t.NumField() {
+		if t.Field(i).Anonymous {
+			keys = append(keys, jsonKeys(t.Field(i).Type)...)
+			continue
+		}
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		if name != "" && name != "-" {
 			keys = append(keys, name)
@@ -152,6 +158,7 @@ var elsewhere = map[string]string{
 // Providers holds one registry per slot of the engine.
 type Providers struct {
 	Loaders       Registry[Loader]
+	OCRs          Registry[OCR]
 	Splitters     Registry[Splitter]
 	Transformers  Registry[Transformer]
 	Embedders     Registry[Embedder]

@@ -28,6 +28,7 @@ type Query struct {
 	Filter     Filter    // zero: everything
 	AsOf       time.Time // leaves out what is not in force at this instant; zero: no validity policy
 	Match      TextMatch // how the sparse lane looks for words. A quoted phrase leaves the dense lane out, which cannot tell where words stand
+	Expired    bool      // with AsOf: what is not in force is found too, with its status
 	Explain    bool      // put the trace into the result
 
 	// How the ranked passages are made into hits; nil means what Config.Retrieval says, and its comments tell the
@@ -189,7 +190,7 @@ func (s *search) understand(ctx context.Context) error {
 		return fmt.Errorf("search: %w", err)
 	}
 	s.filter = s.q.Filter
-	if !s.q.AsOf.IsZero() {
+	if !s.q.AsOf.IsZero() && !s.q.Expired {
 		s.filter = And(s.filter, ValidAt(s.q.AsOf))
 	}
 	if err := s.chooseLanes(); err != nil {
@@ -305,7 +306,7 @@ func (s *search) hydrate(ctx context.Context) error {
 		if c == nil {
 			continue
 		}
-		h := Hit{Chunk: *c, Score: m.Score, Status: status(c.Validity, s.q.AsOf)}
+		h := Hit{Chunk: *c, Score: m.Score, Status: c.Validity.Status(s.q.AsOf)}
 		for _, lane := range []string{StageDense, StageSparse} {
 			if r, ok := ranks[lane][m.ID]; ok {
 				h.Trail = append(h.Trail, r)
@@ -317,19 +318,6 @@ func (s *search) hydrate(ctx context.Context) error {
 		s.hits = append(s.hits, h)
 	}
 	return nil
-}
-
-// status of a text under a validity policy; "" without one.
-func status(v Validity, asOf time.Time) string {
-	switch {
-	case asOf.IsZero():
-		return ""
-	case !v.Contains(asOf):
-		return "expired"
-	case !v.Stated:
-		return "needs_review"
-	}
-	return "current"
 }
 
 // moreBelow reports whether a lane may have matches beyond those it gave.

@@ -20,13 +20,37 @@ import (
 
 // Source is something a [Loader] can read: a file, an object, a page.
 type Source struct {
-	URI       string    // stable identity; the same URI ingested again replaces the document
-	Name      string    // file name, for choosing a loader by extension; "" means the last element of URI
-	MediaType string    // "" means: decide from the first bytes, then the name
-	Size      int64     // bytes; -1 if unknown
-	ModTime   time.Time // zero if unknown
-	Meta      Meta      // goes into the document's Meta, over what the loader finds
+	URI       string     // stable identity; the same URI ingested again replaces the document
+	Name      string     // file name, for choosing a loader by extension; "" means the last element of URI
+	MediaType string     // "" means: decide from the first bytes, then the name
+	Size      int64      // bytes; -1 if unknown
+	ModTime   time.Time  // zero if unknown
+	Title     string     // of the first document, over what the loader finds; "": the loader's
+	Meta      Meta       // goes into the document's Meta, over what the loader finds
+	Policy    MetaPolicy // what a domain makes of the metadata; nil: it stays as it is
 	Open      func(context.Context) (io.ReadCloser, error)
+}
+
+// MetaPolicy is what a domain makes of the metadata of a source's documents. It must be safe for concurrent use.
+type MetaPolicy interface {
+	// Fingerprint names the rules: when it changes, the documents get their metadata anew.
+	Fingerprint() string
+	// Apply is given a document's metadata, what its loader found under what its source says, and returns what is kept
+	// of it, when the text is in force, and what is wrong with it. It may change and return the map it is given.
+	Apply(m Meta) (Meta, Validity, []Warning)
+}
+
+// metaDigest is a digest of all that is given with the source beside its bytes.
+func (s Source) metaDigest() [32]byte {
+	meta := canonical(s.Meta)
+	if s.Title == "" && s.Policy == nil {
+		return sha256Sum(meta)
+	}
+	policy := ""
+	if s.Policy != nil {
+		policy = s.Policy.Fingerprint()
+	}
+	return sha256Sum(fmt.Appendf(meta, "%q %q", s.Title, policy))
 }
 
 // BaseName returns Name, or the last element of URI.

@@ -2,7 +2,7 @@
 //
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
-// It registers the local catalog and indexes, the loaders for text, Markdown, HTML, DOCX and PDF, the splitters, the
+// It registers the local catalog and indexes, the loaders for PDF and what package loader reads, the splitters, the
 // fusers, the trace sink, the embedding cache, the rerankers and the local embedder with its built-in model (about
 // 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
@@ -14,6 +14,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/loader"
+	_ "github.com/seed-d8745b77/rag/loader/ocr"
 	_ "github.com/seed-d8745b77/rag/loader/pdf"
 	_ "github.com/seed-d8745b77/rag/rerank"
 	_ "github.com/seed-d8745b77/rag/rerank/local"

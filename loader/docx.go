@@ -14,13 +14,16 @@ import (
 type DOCXConfig struct {
 	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
 	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	Comments    bool  `json:"comments"`     // reviewers' comments stand at the end, numbered [^c1] where they were made
+	Links       bool  `json:"links"`        // links to the web are [text](target) instead of their text alone
 }
 
 // DOCX reads Word files (Office Open XML, transitional and strict). Headings become "#" lines and sections, by outline
 // level and the built-in style names, whatever the language; lists keep their numbers, tables become pipe tables,
 // text boxes follow their paragraph, foot- and endnotes stand at the end. Tracked insertions are in the text,
-// deletions are not. Headers, footers and comments are left out. Pictures are in Images, their alternative text is in
-// the text. There are no pages: a Word file has none until it is printed. It is safe for concurrent use.
+// deletions are not. Headers and footers are left out. Pictures are in Images, their alternative text is in the text.
+// Pages begin where Word marked them when it last laid the file out; a file without such marks has no pages, since a
+// Word file has none until it is printed. It is safe for concurrent use.
 type DOCX struct {
 	cfg DOCXConfig
 }
@@ -38,9 +41,6 @@ func NewDOCX(cfg DOCXConfig) (*DOCX, error) {
 	return &DOCX{cfg: cfg}, nil
 }
 
-// oleMagic begins compound files: .doc of old, and any Office file with a password.
-var oleMagic = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
-
 // Formats says: a zip archive that names parts of a Word file among its first; a compound file only if the name says
 // Word, since other programs write them too.
 func (*DOCX) Formats() []rag.Format {
@@ -49,19 +49,9 @@ func (*DOCX) Formats() []rag.Format {
 			Name:       "docx",
 			Extensions: []string{".docx", ".docm", ".dotx", ".dotm", ".doc"},
 			MediaTypes: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-			Match:      isDOCX,
+			Match:      func(head []byte) bool { return isOffice(head, wordKind) },
 		},
 	}
-}
-
-func isDOCX(head []byte) bool {
-	if !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
-		return false
-	}
-	if bytes.Contains(head, []byte("xl/")) || bytes.Contains(head, []byte("ppt/")) {
-		return false
-	}
-	return bytes.Contains(head, []byte("word/")) || bytes.Contains(head, []byte("[Content_Types].xml"))
 }
 
 // Load yields the one document of src. A source that is no zip archive, or one without a Word document, is
@@ -70,28 +60,31 @@ func (d *DOCX) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, d.cfg.MaxBytes, d.parse)
 }
 
-func (d *DOCX) parse(ctx context.Context, data []byte) (rag.Document, error) {
+func (d *DOCX) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Document, error) {
 	if bytes.HasPrefix(data, oleMagic) {
-		return rag.Document{}, fmt.Errorf("encrypted, or a .doc from before 2007: save it as .docx without a password: %w", rag.ErrInvalid)
+		return rag.Document{}, errOLE(".doc")
 	}
-	pkg, err := openDOCX(ctx, data, d.cfg.MaxUnzipped)
+	pkg, err := openArchive(ctx, data, d.cfg.MaxUnzipped)
 	if err != nil {
 		return rag.Document{}, err
 	}
-	main, err := pkg.mainPart()
+	main, err := pkg.mainPart(wordKind)
 	if err != nil {
 		return rag.Document{}, err
 	}
-	r := &docxReader{pkg: pkg, part: main}
+	r := &docxReader{pkg: pkg, part: main, cfg: d.cfg}
 	if err := r.prepare(); err != nil {
 		return rag.Document{}, err
 	}
-	if err := pkg.read(main, r.document); err != nil {
+	if err := pkg.readMain(main, wordKind, r.document); err != nil {
 		return rag.Document{}, err
 	}
 	r.writeNotes()
 	doc := r.out.document()
 	if err := pkg.readProperties(&doc); err != nil {
+		return rag.Document{}, err
+	}
+	if err := r.checkPages(len(doc.Pages)); err != nil {
 		return rag.Document{}, err
 	}
 	if doc.Title == "" {

@@ -6,25 +6,26 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // docxReader reads the parts of one file.
 type docxReader struct {
-	pkg       *docxPackage
+	pkg       *archive
+	cfg       DOCXConfig
 	part      string
 	rels      map[string]relation
 	styles    docxStyles
 	numbering *docxNumbering
-	notes     map[string]string // text of foot- and endnotes by kind and ID
-	cited     []string          // keys of notes, in the order in which the text refers to them
+	notes     map[string]string // text of notes and comments by kind and ID
+	cited     []string          // keys of foot- and endnotes, in the order in which the text refers to them
+	remarks   []string          // the same of comments
 
-	fields      []bool // open fields, innermost last; true while the instruction is read
-	styledTitle string // first paragraph in the style Title
-	images      map[string]*rag.Image
-	imageBytes  int
-	warnings    []rag.Warning
+	fields      []docxField // open fields, innermost last
+	joined      *docxInline // text of a paragraph whose end was deleted: the next one goes on with it
+	styledTitle string      // first paragraph in the style Title
+	pictures    pictures
+	warnings    warnings
 	out         docxWriter
 }
 
@@ -34,14 +35,10 @@ type docxBlock struct {
 	text   string
 	level  int // of a heading, 1 to 9; 0 for others
 	list   bool
+	code   bool // a line of program text
 	images []placedImage
-}
-
-// placedImage is a picture and the place in its block's text where it stands.
-type placedImage struct {
-	at    int
-	image *rag.Image
-	alt   string
+	pages  []int        // places in text where pages begin
+	rows   [][]docxCell // of a table
 }
 
 // sink takes the blocks of a body, a cell, a text box or a note.
@@ -58,15 +55,11 @@ func (r *docxReader) prepare() (err error) {
 	if r.numbering, err = readNumbering(r.pkg, related(r.rels, "numbering"), r.styles); err != nil {
 		return err
 	}
-	r.images = map[string]*rag.Image{}
 	return r.readNotes()
 }
 
 // document reads the main part.
-func (r *docxReader) document(x *xmlReader, root xml.StartElement) error {
-	if root.Name.Local != "document" {
-		return unsupportedRoot(root)
-	}
+func (r *docxReader) document(x *xmlReader) error {
 	return x.children(func(e xml.StartElement) error {
 		if e.Name.Local == "body" {
 			return r.body(x, r.out.add)
@@ -85,7 +78,7 @@ func (r *docxReader) body(x *xmlReader, out sink) error {
 		case "tbl":
 			return r.table(x, out)
 		case "altChunk":
-			r.warn("an embedded document (altChunk) is not read")
+			r.warnings.add("an embedded document (altChunk) is not read")
 		}
 		return r.wrapper(x, e, visit)
 	}
@@ -99,7 +92,7 @@ func (r *docxReader) wrapper(x *xmlReader, e xml.StartElement, visit func(xml.St
 	case "ins", "moveTo", "sdt", "sdtContent", "smartTag", "customXml", "hyperlink", "fldSimple", "dir", "bdo", "ruby", "rubyBase", "oMathPara":
 		return x.children(visit)
 	case "AlternateContent":
-		return r.alternate(x, visit)
+		return x.alternate(visit)
 	}
 	return x.skip()
 }
@@ -108,13 +101,17 @@ func (r *docxReader) wrapper(x *xmlReader, e xml.StartElement, visit func(xml.St
 type docxInline struct {
 	b      strings.Builder
 	images []placedImage
+	pages  []int       // places where pages begin
 	asides []docxBlock // what text boxes anchored in the paragraph hold
 }
 
 // paragraph reads one paragraph and writes it, then its text boxes.
 func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 	var props paragraphProps
-	var in docxInline
+	in := &docxInline{}
+	if r.joined != nil {
+		in, r.joined = r.joined, nil
+	}
 	var visit func(xml.StartElement) error
 	visit = func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
@@ -122,7 +119,9 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 			props, err = readParagraphProps(x)
 			return err
 		case "r":
-			return r.run(x, &in)
+			return r.run(x, in)
+		case "hyperlink":
+			return r.hyperlink(x, e, in, visit)
 		case "oMath":
 			return mathRuns(x, &in.b)
 		}
@@ -132,8 +131,15 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 		return err
 	}
 	// An instruction does not reach over a paragraph's end: a field left open must not swallow the rest of the text.
-	r.fields = slices.DeleteFunc(r.fields, func(instruction bool) bool { return instruction })
-	if block, ok := r.block(props, &in); ok {
+	r.fields = slices.DeleteFunc(r.fields, func(f docxField) bool { return f.instruction })
+	if props.endDeleted || props.dropCap {
+		if text := in.b.String(); props.endDeleted && text != "" && !strings.HasSuffix(text, " ") {
+			in.b.WriteByte(' ')
+		}
+		r.joined = in
+		return nil
+	}
+	if block, ok := r.block(props, in); ok {
 		out(block)
 	}
 	for _, aside := range in.asides {
@@ -146,12 +152,19 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 func (r *docxReader) block(props paragraphProps, in *docxInline) (docxBlock, bool) {
 	marker, depth, item := r.numbering.label(props)
 	text, trimmed := trimParagraph(in.b.String())
-	b := docxBlock{text: text, images: in.images}
+	b := docxBlock{text: text, images: in.images, pages: in.pages}
 	for i := range b.images {
 		b.images[i].at = max(0, b.images[i].at-trimmed)
 	}
+	for i, at := range b.pages {
+		b.pages[i] = min(max(0, at-trimmed), len(text))
+	}
+	if b.code = !item && r.styles.isCode(props); b.code {
+		b.text = strings.TrimRight(in.b.String(), " \t\n")
+		return b, true
+	}
 	if text == "" {
-		return b, len(b.images) > 0
+		return b, len(b.images) > 0 || len(b.pages) > 0
 	}
 	b.level = r.styles.level(props)
 	switch {
@@ -218,40 +231,26 @@ func (r *docxReader) runPart(x *xmlReader, e xml.StartElement, in *docxInline, v
 		}
 	case "cr":
 		r.write(in, "\n")
+	case "lastRenderedPageBreak":
+		in.pages = append(in.pages, in.b.Len())
 	case "noBreakHyphen":
 		r.write(in, "-")
 	case "sym":
 		r.write(in, symbol(attrOf(e, "char")))
 	case "footnoteReference", "endnoteReference":
-		r.cite(in, strings.TrimSuffix(e.Name.Local, "Reference"), attrOf(e, "id"))
+		r.cite(in, &r.cited, strings.TrimSuffix(e.Name.Local, "Reference"), attrOf(e, "id"))
+	case "commentReference":
+		r.cite(in, &r.remarks, "comment", attrOf(e, "id"))
 	case "fldChar":
-		r.field(attrOf(e, "fldCharType"))
+		r.field(attrOf(e, "fldCharType"), in)
+	case "instrText":
+		return r.instruction(x)
 	case "drawing", "pict", "object":
 		return r.drawing(x, in)
 	case "AlternateContent", "ruby", "rubyBase":
 		return r.wrapper(x, e, visit)
 	}
 	return x.skip()
-}
-
-// write adds text unless it belongs to a field's instruction.
-func (r *docxReader) write(in *docxInline, s string) {
-	if !slices.Contains(r.fields, true) {
-		in.b.WriteString(s)
-	}
-}
-
-// field follows a complex field: begin, instruction, separate, result, end. Fields nest.
-func (r *docxReader) field(kind string) {
-	n := len(r.fields)
-	switch {
-	case kind == "begin":
-		r.fields = append(r.fields, true)
-	case kind == "separate" && n > 0:
-		r.fields[n-1] = false
-	case kind == "end" && n > 0:
-		r.fields = r.fields[:n-1]
-	}
 }
 
 // cleanRun drops what is invisible and writes all kinds of blanks as one.
@@ -274,13 +273,6 @@ func symbol(hex string) string {
 		return ""
 	}
 	return string(rune(n))
-}
-
-func (r *docxReader) warn(message string) {
-	w := rag.Warning{Message: message}
-	if !slices.Contains(r.warnings, w) {
-		r.warnings = append(r.warnings, w)
-	}
 }
 
 // mathRuns writes a formula as its characters, with "/" before a denominator, "^" and "_" before scripts.

@@ -30,6 +30,8 @@ type listLevel struct {
 	text   string // "%1.%2."
 	start  int
 	style  string // paragraph style that stands for this level
+	legal  bool   // all numbers in the label are decimal
+	goesOn bool   // an item of an outer level does not set the counter back
 }
 
 // listInstance is a use of a definition, with levels of its own and new starts.
@@ -41,7 +43,7 @@ type listInstance struct {
 }
 
 // readNumbering reads word/numbering.xml.
-func readNumbering(pkg *docxPackage, part string, styles docxStyles) (*docxNumbering, error) {
+func readNumbering(pkg *archive, part string, styles docxStyles) (*docxNumbering, error) {
 	n := &docxNumbering{abstract: map[string]*abstractList{}, nums: map[string]*listInstance{}, styles: styles}
 	err := pkg.read(part, func(x *xmlReader, _ xml.StartElement) error {
 		return x.children(func(e xml.StartElement) (err error) {
@@ -93,6 +95,10 @@ func readLevel(x *xmlReader) (listLevel, error) {
 			l.text = attrOf(e, "val")
 		case "pStyle":
 			l.style = attrOf(e, "val")
+		case "isLgl":
+			l.legal = on(e)
+		case "lvlRestart":
+			l.goesOn = attrOf(e, "val") == "0"
 		}
 		return x.skip()
 	})
@@ -187,7 +193,7 @@ func (a *abstractList) count(in *listInstance, level int) {
 		}
 	}
 	for i := level + 1; i < maxListLevel; i++ {
-		a.begun[i] = false
+		a.begun[i] = a.begun[i] && a.level(in, i).goesOn
 	}
 }
 
@@ -209,75 +215,11 @@ func (a *abstractList) marker(in *listInstance, level int) string {
 	}
 	text := l.text
 	for i := range level + 1 {
-		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), formatNumber(a.counts[i], a.level(in, i).format))
+		format := a.level(in, i).format
+		if l.legal {
+			format = "decimal"
+		}
+		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), formatNumber(a.counts[i], format))
 	}
 	return strings.TrimSpace(text)
-}
-
-// formatNumber writes a counter in one of Word's number formats; one not known here is decimal.
-func formatNumber(n int, format string) string {
-	switch format {
-	case "lowerLetter":
-		return strings.ToLower(letters(n))
-	case "upperLetter":
-		return letters(n)
-	case "lowerRoman":
-		return strings.ToLower(roman(n))
-	case "upperRoman":
-		return roman(n)
-	case "decimalZero":
-		if n < 10 {
-			return "0" + strconv.Itoa(n)
-		}
-	case "chineseCounting", "chineseCountingThousand", "taiwaneseCounting", "taiwaneseCountingThousand", "japaneseCounting", "ideographDigital":
-		return chinese(n)
-	case "none":
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
-// maxLetters bounds the letters of a label: Word repeats one, "AAA" for 53.
-const maxLetters = 30
-
-func letters(n int) string {
-	if n < 1 || (n-1)/26 >= maxLetters {
-		return strconv.Itoa(n)
-	}
-	return strings.Repeat(string(rune('A'+(n-1)%26)), (n-1)/26+1)
-}
-
-func roman(n int) string {
-	if n < 1 || n > 3999 {
-		return strconv.Itoa(n)
-	}
-	values := []int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1}
-	signs := []string{"M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"}
-	var b strings.Builder
-	for i, v := range values {
-		for n >= v {
-			b.WriteString(signs[i])
-			n -= v
-		}
-	}
-	return b.String()
-}
-
-// chinese writes 1 to 99; larger numbers are decimal.
-func chinese(n int) string {
-	digits := []rune("〇一二三四五六七八九")
-	if n < 1 || n > 99 {
-		return strconv.Itoa(n)
-	}
-	out := ""
-	if n >= 20 {
-		out = string(digits[n/10])
-	}
-	if n >= 10 {
-		out += "十"
-	}
-	if n%10 > 0 {
-		out += string(digits[n%10])
-	}
-	return out
 }

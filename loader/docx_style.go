@@ -27,13 +27,16 @@ type paragraphProps struct {
 	outline *int // 0-based outline level; bodyLevel for text
 	numID   *string
 	ilvl    *int
+
+	endDeleted bool // a tracked change joins the paragraph with the next one
+	dropCap    bool // it is the large first letter of the next one
 }
 
 // docxStyles are the paragraph styles by ID.
 type docxStyles map[string]docxStyle
 
 // readStyles reads word/styles.xml.
-func readStyles(pkg *docxPackage, part string) (docxStyles, error) {
+func readStyles(pkg *archive, part string) (docxStyles, error) {
 	styles := docxStyles{}
 	err := pkg.read(part, func(x *xmlReader, _ xml.StartElement) error {
 		return x.children(func(e xml.StartElement) error {
@@ -74,6 +77,14 @@ func readParagraphProps(x *xmlReader) (paragraphProps, error) {
 			p.style = attrOf(e, "val")
 		case "outlineLvl":
 			p.outline = intAttr(e)
+		case "framePr":
+			kind := attrOf(e, "dropCap")
+			p.dropCap = kind == "drop" || kind == "margin"
+		case "rPr":
+			return x.children(func(e xml.StartElement) error {
+				p.endDeleted = p.endDeleted || e.Name.Local == "del"
+				return x.skip()
+			})
 		case "numPr":
 			return x.children(func(e xml.StartElement) error {
 				switch e.Name.Local {
@@ -98,6 +109,10 @@ func intAttr(e xml.StartElement) *int {
 	}
 	return &n
 }
+
+// headingName is the name of a heading's style. Word writes "heading 1" whatever its language; other programs translate
+// it (English, German, French, Spanish, Portuguese, Italian, Dutch, Russian, Chinese, Japanese, Korean).
+var headingName = regexp.MustCompile(`^(?:heading|überschrift|titre|título|titolo|kop|заголовок|标题|標題|見出し|제목) ?([1-9])$`)
 
 // builtInID is the ID that programs give Word's own headings: the name without the blank. Word itself translates it in
 // some languages, but those files define the style.
@@ -142,10 +157,8 @@ func (s docxStyles) level(p paragraphProps) int {
 		if style.props.outline != nil {
 			return outlineLevel(*style.props.outline)
 		}
-		if n, ok := strings.CutPrefix(style.name, "heading "); ok {
-			if level, err := strconv.Atoi(n); err == nil {
-				return outlineLevel(level - 1)
-			}
+		if m := headingName.FindStringSubmatch(style.name); m != nil {
+			return int(m[1][0] - '0')
 		}
 		switch style.name {
 		case "title":
@@ -162,6 +175,19 @@ func outlineLevel(n int) int {
 		return 0
 	}
 	return n + 1
+}
+
+// codeNames are the names of styles for program text: of pandoc, of Word, and usual ones.
+var codeNames = stringSet("source code", "sourcecode", "html preformatted", "code", "code block", "codeblock", "macro", "macro text")
+
+// isCode reports whether the paragraph has a style for program text or one based on it.
+func (s docxStyles) isCode(p paragraphProps) bool {
+	for _, style := range s.chain(p.style) {
+		if codeNames[style.name] {
+			return true
+		}
+	}
+	return false
 }
 
 // isTitle reports whether the paragraph has the style Title or one based on it.

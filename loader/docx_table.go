@@ -18,15 +18,37 @@ type docxCell struct {
 	joined bool // it goes on from the cell above
 }
 
+// text is the cell's content on one line: the cells of a table within it are separated by commas, its rows by
+// semicolons.
 func (c docxCell) text() string {
 	parts := make([]string, len(c.blocks))
 	for i, b := range c.blocks {
-		parts[i] = strings.TrimSpace(b.prefix) + " " + b.text
-		if b.level > 0 {
+		switch {
+		case b.level > 0:
 			parts[i] = b.text
+		case b.rows != nil:
+			parts[i] = rowsText(b.rows)
+		default:
+			parts[i] = strings.TrimSpace(b.prefix) + " " + b.text
 		}
 	}
 	return mdtext.Line(strings.Join(parts, " "))
+}
+
+func rowsText(rows [][]docxCell) string {
+	var lines []string
+	for _, row := range rows {
+		var cells []string
+		for _, c := range row {
+			if text := c.text(); text != "" {
+				cells = append(cells, text)
+			}
+		}
+		if len(cells) > 0 {
+			lines = append(lines, strings.Join(cells, ", "))
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // table reads a table and writes it as a pipe table: a cell over several columns is followed by empty ones, one over
@@ -157,7 +179,37 @@ func tableBlock(rows [][]docxCell) (docxBlock, bool) {
 		}
 	}
 	if filled {
-		block.text = mdtext.Table(grid)
+		block.text, block.rows = mdtext.Table(grid), rows
 	}
-	return block, filled || len(block.images) > 0
+	block.pages = tablePages(rows, block.text)
+	return block, filled || len(block.images) > 0 || len(block.pages) > 0
+}
+
+// tablePages returns where in a table's text pages begin. Each row is a line, with the delimiter behind the first; a
+// row that goes on over a page is marked in each of its cells.
+func tablePages(rows [][]docxCell, text string) []int {
+	var pages []int
+	at := 0
+	for i, row := range rows {
+		breaks := 0
+		for _, c := range row {
+			n := 0
+			for _, b := range c.blocks {
+				n += len(b.pages)
+			}
+			breaks = max(breaks, n)
+		}
+		for range breaks {
+			pages = append(pages, at)
+		}
+		lines := 1
+		if i == 0 {
+			lines = 2
+		}
+		for range lines {
+			_, rest, _ := strings.Cut(text[at:], "\n")
+			at = len(text) - len(rest)
+		}
+	}
+	return pages
 }

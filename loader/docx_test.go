@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -304,6 +305,7 @@ type docxExpectation struct {
 	Headings      [][2]any
 	HeadingsFirst [][2]any `json:"headings_first"`
 	HeadingsCount int      `json:"headings_count"`
+	ListItems     int      `json:"list_items"`
 	Images        int
 	TableCells    []struct {
 		Row    string
@@ -367,6 +369,14 @@ func checkDOCX(t *testing.T, want docxExpectation, data []byte) {
 	}
 	if want.Images > 0 && len(doc.Images) != want.Images {
 		t.Errorf("%d images, want %d", len(doc.Images), want.Images)
+	}
+	for i, img := range doc.Images {
+		if len(img.Data) == 0 || !strings.HasPrefix(img.MediaType, "image/") || len(img.ID) != 64 {
+			t.Errorf("image %d is %d bytes of %s, %q", i, len(img.Data), img.MediaType, img.ID)
+		}
+	}
+	if n := len(regexp.MustCompile(`(?m)^ *(?:\w+\.|-) `).FindAllString(doc.Text, -1)); want.ListItems > 0 && n != want.ListItems {
+		t.Errorf("%d list items, want %d", n, want.ListItems)
 	}
 	for _, c := range want.TableCells {
 		row := "| " + strings.Join(append([]string{c.Row}, c.Values...), " | ") + " |"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
@@ -17,11 +17,34 @@ type docxWriter struct {
 	b        strings.Builder
 	headings []heading
 	images   []rag.Image
-	list     bool // the last block was a list item
+	pages    []int    // where pages after the first begin
+	list     bool     // the last block was a list item
+	code     []string // lines of program text that are not written yet
 }
 
-// add writes a block: items of a list on lines of their own, all else with an empty line before.
+// add writes a block: lines of program text together in a fence, items of a list on lines of their own, all else with an
+// empty line before.
 func (w *docxWriter) add(b docxBlock) {
+	if b.code && len(b.images)+len(b.pages) == 0 {
+		w.code = append(w.code, b.text)
+		return
+	}
+	w.flushCode()
+	if b.code && b.text != "" {
+		b.text = mdtext.Fence("", b.text)
+	}
+	w.put(b)
+}
+
+// flushCode writes the program text read so far.
+func (w *docxWriter) flushCode() {
+	if code := strings.Trim(strings.Join(w.code, "\n"), "\n"); code != "" {
+		w.put(docxBlock{text: mdtext.Fence("", code)})
+	}
+	w.code = nil
+}
+
+func (w *docxWriter) put(b docxBlock) {
 	if b.text != "" && w.b.Len() > 0 {
 		w.b.WriteByte('\n')
 		if !b.list || !w.list {
@@ -36,6 +59,12 @@ func (w *docxWriter) add(b docxBlock) {
 		w.b.WriteString(b.prefix + b.text)
 		w.list = b.list
 	}
+	for _, at := range b.pages {
+		if at > 0 {
+			at += len(b.prefix)
+		}
+		w.pages = append(w.pages, start+at)
+	}
 	for _, p := range b.images {
 		img := *p.image
 		img.Alt = p.alt
@@ -49,34 +78,74 @@ func (w *docxWriter) add(b docxBlock) {
 
 // document is what was written.
 func (w *docxWriter) document() rag.Document {
+	w.flushCode()
 	text := w.b.String()
 	if text != "" {
 		text += "\n"
 	}
-	for i := range w.images { // a heading's blanks may have moved its characters
-		for w.images[i].Offset > 0 && w.images[i].Offset < len(text) && text[w.images[i].Offset]&0xC0 == 0x80 {
-			w.images[i].Offset--
+	doc := rag.Document{Text: text, Sections: sections(w.headings, len(text)), Images: w.images}
+	if len(w.pages) > 0 {
+		doc.Pages = []int{0}
+		for _, at := range w.pages {
+			doc.Pages = append(doc.Pages, max(runeStart(text, at), doc.Pages[len(doc.Pages)-1]))
 		}
 	}
-	return rag.Document{Text: text, Sections: sections(w.headings, len(text)), Images: w.images}
+	for i := range doc.Images { // a heading's blanks may have moved its characters
+		img := &doc.Images[i]
+		img.Offset = runeStart(text, img.Offset)
+		img.Page = doc.Page(img.Offset)
+	}
+	return doc
 }
 
-// readNotes reads the foot- and endnotes.
+// runeStart returns the nearest place at or before the offset where a character of text begins.
+func runeStart(text string, offset int) int {
+	for offset > 0 && offset < len(text) && !utf8.RuneStart(text[offset]) {
+		offset--
+	}
+	return min(offset, len(text))
+}
+
+// checkPages says so where the marks of pages make another number than the one Word noted.
+func (r *docxReader) checkPages(pages int) error {
+	rels, err := r.pkg.relations("")
+	if err != nil || pages == 0 {
+		return err
+	}
+	return r.pkg.read(related(rels, "extended-properties"), func(x *xmlReader, _ xml.StartElement) error {
+		return x.children(func(e xml.StartElement) error {
+			if e.Name.Local != "Pages" {
+				return x.skip()
+			}
+			s, err := x.text()
+			if n, nerr := strconv.Atoi(strings.TrimSpace(s)); nerr == nil && n > 0 && n != pages {
+				r.warnings.add(fmt.Sprintf("page numbers are approximate: Word counted %d, its marks make %d", n, pages))
+			}
+			return err
+		})
+	})
+}
+
+// readNotes reads the foot- and endnotes, and the comments if they are asked for.
 func (r *docxReader) readNotes() error {
 	r.notes = map[string]string{}
-	for _, kind := range []string{"footnote", "endnote"} {
-		part := related(r.rels, kind+"s")
-		if part == "" {
-			continue
-		}
-		err := r.pkg.read(part, func(x *xmlReader, _ xml.StartElement) error {
+	kinds := []string{"footnote", "endnote"}
+	if r.cfg.Comments {
+		kinds = append(kinds, "comment")
+	}
+	for _, kind := range kinds {
+		err := r.pkg.read(related(r.rels, kind+"s"), func(x *xmlReader, _ xml.StartElement) error {
 			return x.children(func(e xml.StartElement) error {
 				if t := attrOf(e, "type"); e.Name.Local != kind || t != "" && t != "normal" {
 					return x.skip() // the line above the notes
 				}
 				var c docxCell
 				err := r.body(x, func(b docxBlock) { c.blocks = append(c.blocks, b) })
-				r.notes[kind+attrOf(e, "id")] = c.text()
+				text := c.text()
+				if author := mdtext.Line(attrOf(e, "author")); author != "" && text != "" {
+					text = author + ": " + text
+				}
+				r.notes[kind+attrOf(e, "id")] = text
 				return err
 			})
 		})
@@ -87,62 +156,38 @@ func (r *docxReader) readNotes() error {
 	return nil
 }
 
-// cite writes the number of a note, counted in the order of the text.
-func (r *docxReader) cite(in *docxInline, kind, id string) {
+// cite writes the number of a note or comment, counted in the order of the text.
+func (r *docxReader) cite(in *docxInline, cited *[]string, kind, id string) {
 	key := kind + id
-	if r.notes[key] == "" || slices.Contains(r.fields, true) {
+	if r.notes[key] == "" || r.inInstruction() {
 		return
 	}
-	i := slices.Index(r.cited, key)
+	i := slices.Index(*cited, key)
 	if i < 0 {
-		i = len(r.cited)
-		r.cited = append(r.cited, key)
+		i = len(*cited)
+		*cited = append(*cited, key)
 	}
-	r.write(in, "[^"+strconv.Itoa(i+1)+"]")
+	r.write(in, "["+r.mark(cited, i)+"]")
 }
 
-// writeNotes writes the notes that the text refers to.
+// mark is the label of the i-th note, or comment.
+func (r *docxReader) mark(cited *[]string, i int) string {
+	if cited == &r.remarks {
+		return "^c" + strconv.Itoa(i+1)
+	}
+	return "^" + strconv.Itoa(i+1)
+}
+
+// writeNotes writes the notes and comments that the text refers to.
 func (r *docxReader) writeNotes() {
-	for i, key := range r.cited {
-		r.out.add(docxBlock{prefix: fmt.Sprintf("[^%d]: ", i+1), text: r.notes[key], list: true})
+	if r.joined != nil { // the last paragraph's end was deleted, and nothing followed
+		if b, ok := r.block(paragraphProps{}, r.joined); ok {
+			r.out.add(b)
+		}
 	}
-}
-
-// readProperties takes title, language and metadata from the core properties.
-func (p *docxPackage) readProperties(doc *rag.Document) error {
-	rels, err := p.relations("")
-	if err != nil {
-		return err
+	for _, cited := range []*[]string{&r.cited, &r.remarks} {
+		for i, key := range *cited {
+			r.out.add(docxBlock{prefix: "[" + r.mark(cited, i) + "]: ", text: r.notes[key], list: true})
+		}
 	}
-	names := map[string]string{"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description", "category": "category"}
-	dates := map[string]string{"created": "created", "modified": "modified"}
-	meta := rag.Meta{}
-	err = p.read(related(rels, "core-properties"), func(x *xmlReader, _ xml.StartElement) error {
-		return x.children(func(e xml.StartElement) error {
-			raw, err := x.text()
-			value := mdtext.Line(raw)
-			switch name := e.Name.Local; {
-			case err != nil || value == "":
-			case name == "title":
-				doc.Title = value
-			case name == "language":
-				doc.Language = value
-			case names[name] != "":
-				meta[names[name]] = value
-			case dates[name] != "":
-				if t, err := time.Parse(time.RFC3339, value); err == nil {
-					meta[name] = t.Format(time.RFC3339)
-				}
-			}
-			return err
-		})
-	})
-	if len(meta) > 0 {
-		doc.Meta = meta
-	}
-	return err
-}
-
-func unsupportedRoot(root xml.StartElement) error {
-	return fmt.Errorf("the main part is a %s, not a Word document: %w", root.Name.Local, rag.ErrUnsupported)
 }

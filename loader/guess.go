@@ -10,7 +10,9 @@ import (
 // ASCII and UTF-8 are certain. It returns "" for bytes that are no text or text of an encoding it does not know.
 //
 // Only the structure of the bytes is looked at, in this order: NULs in every other place make UTF-16, well-formed
-// sequences UTF-8, pairs within the common ideographs GB18030, single high bytes between ASCII letters Windows-1252.
+// sequences UTF-8, pairs within the common ideographs GB18030, single high bytes between ASCII letters Windows-1252,
+// pairs in the rows of kana, Hangul or traditional ideographs the older encodings of those, words of high bytes the two
+// of Cyrillic.
 func guessEncoding(data []byte) (name string, guessed bool) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		if name := guessUTF16(data); name != "" {
@@ -27,7 +29,10 @@ func guessEncoding(data []byte) (name string, guessed bool) {
 	case looksWindows1252(data):
 		return encWindows1252, true
 	}
-	return "", false
+	if name = guessEastAsian(data); name == "" {
+		name = guessCyrillic(data)
+	}
+	return name, name != ""
 }
 
 // nearlyUTF8 reports whether data is UTF-8 with a little damage, such as an end in the middle of a character: no

@@ -11,20 +11,21 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // HTMLConfig sets how HTML is read.
 type HTMLConfig struct {
 	Encoding string `json:"encoding"`  // WHATWG label, over what a page declares; "": declared, else by the bytes
 	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Links    bool   `json:"links"`     // links are [text](target) instead of their text alone
 }
 
 // HTML reads the main content of a page as Markdown-like text: headings as # lines, pre as fenced code, tables as
 // pipe tables with row and column spans filled in, lists, definition lists. Emphasis, inline code and links are
 // plain text, so that a sentence stands in the text as it is read. Navigation, scripts, link marks and the like are
 // left out. In a definition list each dt with an id, as Sphinx writes for a function or class, is a section whose
-// title is the symbol. The page's language, description and author are kept. It is safe for concurrent use.
+// title is the symbol. A picture is its alternative text; one written into the page itself (a data: URI) is in Images
+// too. The page's language and what its meta elements say of it are kept. It is safe for concurrent use.
 type HTML struct{ cfg HTMLConfig }
 
 var (
@@ -85,8 +86,8 @@ func (l *HTML) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, l.cfg.MaxBytes, l.parse)
 }
 
-func (l *HTML) parse(ctx context.Context, data []byte) (rag.Document, error) {
-	d, err := decode(data, l.cfg.Encoding, declaredCharset(data))
+func (l *HTML) parse(ctx context.Context, src rag.Source, data []byte) (rag.Document, error) {
+	d, err := decode(data, l.cfg.Encoding, firstOf(headerCharset(src.MediaType), declaredCharset(data)))
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -101,7 +102,10 @@ func (l *HTML) parse(ctx context.Context, data []byte) (rag.Document, error) {
 		doc.Text = flatHTML(d.text)
 	} else {
 		w := newHTMLWalk(ctx)
+		w.links, w.base = l.cfg.Links, baseOf(root, src.URI)
 		doc.Text, headings = w.read(root)
+		doc.Images = w.images()
+		doc.Warnings = append(doc.Warnings, w.warnings...)
 		readHead(&doc, root)
 	}
 	if doc.Title == "" {
@@ -128,6 +132,15 @@ const charsetWithin = 4096
 
 // charsetParameter finds the encoding in a content type or an XML declaration.
 var charsetParameter = regexp.MustCompile(`(?i)(?:charset|encoding)\s*=\s*["']?([a-z0-9_:.-]+)`)
+
+// headerCharset returns the encoding that a media type names, such as "text/html; charset=utf-8"; "" if it names none.
+func headerCharset(mediaType string) string {
+	_, params, _ := strings.Cut(mediaType, ";")
+	if m := charsetParameter.FindStringSubmatch(params); m != nil {
+		return m[1]
+	}
+	return ""
+}
 
 // declaredCharset returns the encoding that a page names in a meta element or an XML declaration, "" if there is none.
 func declaredCharset(data []byte) string {
@@ -157,48 +170,4 @@ func declaredCharset(data []byte) string {
 			}
 		}
 	}
-}
-
-// readHead takes title, language, description and author from a page.
-func readHead(doc *rag.Document, root *html.Node) {
-	meta := rag.Meta{}
-	for n := range root.Descendants() {
-		switch n.DataAtom {
-		case atom.Html:
-			doc.Language = languageOf(n.Attr)
-		case atom.Title:
-			if n.Namespace == "" && doc.Title == "" { // pictures in SVG have titles too
-				doc.Title = mdtext.Line(textContent(n))
-			}
-		case atom.Meta:
-			name := strings.ToLower(attr(n.Attr, "name"))
-			if content := mdtext.Line(attr(n.Attr, "content")); content != "" && (name == "description" || name == "author") {
-				meta[name] = content
-			}
-		}
-	}
-	if len(meta) > 0 {
-		doc.Meta = meta
-	}
-}
-
-// languageOf returns the language that an html element declares; some write it with an underscore.
-func languageOf(attrs []html.Attribute) string {
-	for _, key := range []string{"lang", "xml:lang"} {
-		if lang := strings.TrimSpace(attr(attrs, key)); lang != "" {
-			return strings.ReplaceAll(lang, "_", "-")
-		}
-	}
-	return ""
-}
-
-// textContent is all text below a node, as it is.
-func textContent(n *html.Node) string {
-	var b strings.Builder
-	for c := range n.Descendants() {
-		if c.Type == html.TextNode {
-			b.WriteString(c.Data)
-		}
-	}
-	return b.String()
 }

@@ -16,6 +16,7 @@ type inline struct {
 	b    strings.Builder
 	last rune // written last; 0 at the beginning
 	gap  bool // white space was seen since
+	word bool // what was written last is a word of its own: a letter or digit does not go on with it
 }
 
 // write adds text.
@@ -26,6 +27,10 @@ func (in *inline) write(s string) {
 		case unicode.IsSpace(r):
 			in.gap = true
 		default:
+			if in.word && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+				in.gap = true
+			}
+			in.word = false
 			if in.gap && in.last != 0 && in.last != '\n' {
 				in.b.WriteByte(' ')
 			}
@@ -33,6 +38,16 @@ func (in *inline) write(s string) {
 			in.last, in.gap = r, false
 		}
 	}
+}
+
+// words adds text that is not joined with letters before and behind it.
+func (in *inline) words(s string) {
+	if s == "" {
+		return
+	}
+	in.word = unicode.IsLetter(in.last) || unicode.IsDigit(in.last)
+	in.write(s)
+	in.word = true
 }
 
 // lineBreak begins a new line.
@@ -65,18 +80,6 @@ func (in *inline) take() string {
 
 // takeLine is take with line breaks as blanks.
 func (in *inline) takeLine() string { return strings.ReplaceAll(in.take(), "\n", " ") }
-
-// altText returns the words that stand for a picture; a file name is not that.
-func altText(img *html.Node) string {
-	alt := mdtext.Line(attr(img.Attr, "alt"))
-	if dot := strings.LastIndexByte(alt, '.'); dot > 0 && !strings.Contains(alt, " ") {
-		switch strings.ToLower(alt[dot:]) {
-		case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp":
-			return ""
-		}
-	}
-	return alt
-}
 
 // mathText returns a formula as its TeX source where the page carries it, else as plain text.
 func mathText(math *html.Node) string {

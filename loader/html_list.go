@@ -116,7 +116,7 @@ func (h *htmlWalk) term(dt *html.Node, field bool) {
 	if field && text != "" && !strings.HasSuffix(text, ":") {
 		text += ":"
 	}
-	h.out.block(paragraph(text))
+	h.block(paragraph(text))
 }
 
 // definition writes a dd that belongs to no API entry.
@@ -171,5 +171,5 @@ func (h *htmlWalk) apiEntry(dt *html.Node) {
 		symbol = signature
 	}
 	h.open(h.level+h.entry+1, symbol)
-	h.out.block(paragraph(signature))
+	h.block(paragraph(signature))
 }

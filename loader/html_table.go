@@ -44,7 +44,7 @@ func (h *htmlWalk) table(n *html.Node) {
 			h.element(c)
 		}
 	}
-	h.out.block(mdtext.Table(withHeader(rows, h.grid(rows))))
+	h.block(mdtext.Table(withHeader(rows, h.grid(rows))))
 }
 
 // layout writes the cells of a table as blocks.

@@ -218,7 +218,7 @@ func TestHTMLEncodings(t *testing.T) {
 // Markup makes most of a page ASCII; its words still are of another script.
 func TestHTMLInAnUnknownEncodingIsInvalid(t *testing.T) {
 	page := strings.Repeat("<div class=\"paragraph\"><p>", 5) + "Договор вступает в силу с момента подписания"
-	if _, err := load(t, newHTML(), encode(t, charmap.Windows1251, page)); !errors.Is(err, rag.ErrInvalid) {
+	if _, err := load(t, newHTML(), encode(t, charmap.CodePage866, page)); !errors.Is(err, rag.ErrInvalid) {
 		t.Errorf("got %v, want ErrInvalid", err)
 	}
 }

@@ -2,11 +2,13 @@ package loader
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
@@ -21,9 +23,15 @@ type htmlWalk struct {
 	level    int // of the last heading
 	entry    int // API entries that are open
 	visited  int // nodes, to look at ctx now and then
+
+	links bool     // links are written with their targets
+	base  *url.URL // what targets and pictures are relative to; nil if unknown
+	*htmlPictures
 }
 
-func newHTMLWalk(ctx context.Context) *htmlWalk { return &htmlWalk{ctx: ctx} }
+func newHTMLWalk(ctx context.Context) *htmlWalk {
+	return &htmlWalk{ctx: ctx, htmlPictures: &htmlPictures{}}
+}
 
 // read returns the text and the outline of a page. When ctx is done it returns early with what it has.
 func (h *htmlWalk) read(root *html.Node) (string, []heading) {
@@ -31,6 +39,15 @@ func (h *htmlWalk) read(root *html.Node) (string, []heading) {
 	h.children(h.content.root)
 	h.flush()
 	return h.out.text(), h.headings
+}
+
+// images returns the pictures of the page, which read has found.
+func (h *htmlWalk) images() []rag.Image {
+	text := h.out.out.String()
+	for i := range h.placed {
+		h.placed[i].Offset = runeStart(text, h.placed[i].Offset)
+	}
+	return h.placed
 }
 
 // stopEvery is how many nodes are visited between two looks at the context.
@@ -65,7 +82,7 @@ func (h *htmlWalk) element(n *html.Node) {
 		h.heading(n)
 	case atom.Pre, atom.Listing, atom.Xmp:
 		h.flush()
-		h.out.block(mdtext.Fence(codeLanguage(n), preText(n)))
+		h.block(mdtext.Fence(codeLanguage(n), preText(n)))
 	case atom.Ul, atom.Menu, atom.Dir, atom.Ol:
 		h.flush()
 		if insideItem(n) || !isContents(n) {
@@ -82,7 +99,7 @@ func (h *htmlWalk) element(n *html.Node) {
 		h.out.nest("> ", "> ", func() { h.children(n); h.flush() })
 	case atom.Figcaption, atom.Caption:
 		h.flush()
-		h.out.block(paragraph(h.plain(n)))
+		h.block(paragraph(h.plain(n)))
 	default:
 		h.inlineElement(n)
 	}
@@ -91,10 +108,13 @@ func (h *htmlWalk) element(n *html.Node) {
 // inlineElement writes what is part of running text, and generic blocks.
 func (h *htmlWalk) inlineElement(n *html.Node) {
 	switch {
+	case isReference(n):
 	case n.DataAtom == atom.Br:
 		h.inline.lineBreak()
 	case n.DataAtom == atom.Img:
-		h.inline.write(altText(n))
+		h.picture(n)
+	case n.DataAtom == atom.A && h.links:
+		h.link(n)
 	case n.DataAtom == atom.Math:
 		h.inline.write(mathText(n))
 	case n.DataAtom == atom.Sup:
@@ -114,7 +134,24 @@ func (h *htmlWalk) inlineElement(n *html.Node) {
 
 // flush ends a paragraph.
 func (h *htmlWalk) flush() {
-	h.out.block(paragraph(h.inline.take()))
+	h.block(paragraph(h.inline.take()))
+}
+
+// block writes a block, and places the pictures that were met since the last one.
+func (h *htmlWalk) block(text string) int {
+	start := h.out.block(text)
+	h.place(start, h.out.out.Len())
+	return start
+}
+
+// link writes a link with its target.
+func (h *htmlWalk) link(a *html.Node) {
+	text := h.plain(a)
+	target := strings.TrimSpace(attr(a.Attr, "href"))
+	if u, err := url.Parse(target); err == nil && h.base != nil && target != "" && !strings.HasPrefix(target, "#") {
+		target = h.base.ResolveReference(u).String()
+	}
+	h.inline.write(linkText(text, target))
 }
 
 // maxHeading is the deepest heading that Markdown can write.
@@ -131,14 +168,14 @@ func (h *htmlWalk) heading(n *html.Node) {
 // open writes the line of a heading, or of an API entry, and opens its section.
 func (h *htmlWalk) open(level int, title string) {
 	title = mdtext.Line(mdtext.Cut(title, maxTitle))
-	start := h.out.block(strings.Repeat("#", min(level, maxHeading)) + " " + title)
+	start := h.block(strings.Repeat("#", min(level, maxHeading)) + " " + title)
 	h.headings = append(h.headings, heading{level, title, start})
 }
 
 // plain returns the text below n on one line: blocks are separated by blanks, list items and rows of nested tables
 // by semicolons.
 func (h *htmlWalk) plain(n *html.Node) string {
-	sub := htmlWalk{ctx: h.ctx, content: h.content}
+	sub := htmlWalk{ctx: h.ctx, content: h.content, base: h.base, htmlPictures: h.htmlPictures}
 	sub.line(n)
 	return sub.inline.takeLine()
 }
@@ -174,9 +211,6 @@ func (h *htmlWalk) line(n *html.Node) {
 
 // superscript keeps powers apart from their base, and leaves out the numbers of references.
 func (h *htmlWalk) superscript(n *html.Node) {
-	if isReference(n) {
-		return
-	}
 	if h.raised(n) {
 		h.inline.write("^")
 	}
@@ -189,9 +223,17 @@ func (h *htmlWalk) raised(n *html.Node) bool {
 	return strings.Trim(text, "0123456789-−+") == "" && text != "" && h.inline.afterDigit()
 }
 
-// isReference reports a superscript that is the number of a reference in a wiki.
+// isReference reports an element that is only the number of a reference or footnote: in a wiki, or as programs and
+// books mark it.
 func isReference(n *html.Node) bool {
-	return n.DataAtom == atom.Sup && hasClass(n, "reference")
+	switch n.DataAtom {
+	case atom.Sup:
+		return hasClass(n, "reference")
+	case atom.A:
+		return hasClass(n, "footnote-ref") || hasClass(n, "footnote-reference") || hasClass(n, "footnote-back") ||
+			attr(n.Attr, "role") == "doc-noteref" || attr(n.Attr, "role") == "doc-backlink" || attr(n.Attr, "epub:type") == "noteref"
+	}
+	return false
 }
 
 func hasClass(n *html.Node, class string) bool {

@@ -97,7 +97,7 @@ func TestTextSuite(t *testing.T) {
 		ragtest.Sample{Name: "mark.txt", Data: []byte("\xef\xbb\xbfWith a mark.\r\nAnd more."), Want: "With a mark. And more."},
 		ragtest.Sample{Name: "le.log", Data: utf16(t, chinese, unicode.LittleEndian, unicode.UseBOM), Want: "有效期为三年"},
 		ragtest.Sample{Name: "be.txt", Data: utf16(t, french, unicode.BigEndian, unicode.UseBOM), Want: "délai de résiliation"},
-		ragtest.Sample{Name: "gb.csv", Data: gb18030(t, chinese), Want: "违约方应当赔偿"},
+		ragtest.Sample{Name: "gb.txt", Data: gb18030(t, chinese), Want: "违约方应当赔偿"},
 		ragtest.Sample{Name: "western.txt", Data: windows1252(t, french), Want: "À défaut, le contrat"},
 		ragtest.Sample{Name: "pages.txt", Data: []byte("page one\f\npage two\n"), Want: "page two"},
 	)
@@ -170,15 +170,36 @@ func TestUnknownEncodingIsRefusedAtConstruction(t *testing.T) {
 func TestRegisteredNamesMakeLoaders(t *testing.T) {
 	var p rag.Providers
 	loader.Register(&p)
-	for _, name := range []string{"markdown", "html", "text"} {
-		l, err := p.Loaders.New(name, rag.Env{}, []byte(`{"max_bytes": 100, "encoding": "utf-8"}`))
+	fingerprints := map[string]string{}
+	for _, name := range p.Loaders.Names() {
+		l, err := p.Loaders.New(name, rag.Env{}, []byte(`{"max_bytes": 100}`))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if _, ok := l.(rag.Formatter); !ok {
+			continue
+		}
+		if _, ok := l.(rag.Formatter); !ok {
 			t.Errorf("%s has no Formats", name)
 		}
+		f, ok := l.(rag.Fingerprinter)
+		if !ok || !strings.HasPrefix(f.Fingerprint(), name+"/") {
+			t.Errorf("%s has no fingerprint of its own", name)
+			continue
+		}
+		fingerprints[name] = f.Fingerprint()
 		if _, err := p.Loaders.New(name, rag.Env{}, []byte(`{"encodings": "utf-8"}`)); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%s: unknown setting: %v", name, err)
+		}
+	}
+	for name, setting := range map[string]string{
+		"docx": `{"comments": true}`, "html": `{"links": true}`, "pptx": `{"no_notes": true}`, "xlsx": `{"hidden": true}`, "epub": `{"links": true}`,
+		"eml": `{"no_attachments": true}`, "csv": `{"no_header": true}`, "json": `{"text": "x"}`, "notebook": `{"no_outputs": true}`,
+		"code": `{"encoding": "gbk"}`, "text": `{"encoding": "gbk"}`, "markdown": `{"encoding": "gbk"}`,
+	} {
+		l, err := p.Loaders.New(name, rag.Env{}, []byte(setting))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if l.(rag.Fingerprinter).Fingerprint() == fingerprints[name] {
+			t.Errorf("%s: the setting %s changes the text but not the fingerprint", name, setting)
 		}
 	}
 }

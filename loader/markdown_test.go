@@ -1,6 +1,7 @@
 package loader_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -135,5 +136,16 @@ func TestMarkdownWithoutTextIsEmpty(t *testing.T) {
 		if doc := mustLoad(t, newMarkdown(), in); doc.State != rag.StateEmpty {
 			t.Errorf("%q: state %q", in, doc.State)
 		}
+	}
+}
+
+func TestMarkdownPicturesInTheText(t *testing.T) {
+	uri := "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(pngBytes))
+	doc := mustLoad(t, newMarkdown(), "See ![a plan]("+uri+") and\n\n[p]: <"+uri+">\n\n![dot](data:image/gif;base64,R0lGODlh) ![broken](data:image/png;base64,"+strings.Repeat("!", 200)+strings.Repeat("=", 200)+")\n")
+	if want := "See ![a plan](data:) and\n\n[p]: <data:>\n\n![dot](data:image/gif;base64,R0lGODlh) ![broken]("; !strings.HasPrefix(doc.Text, want) {
+		t.Errorf("text %q", doc.Text)
+	}
+	if len(doc.Images) != 2 || doc.Images[0].Alt != "a plan" || doc.Images[0].Offset != 4 || string(doc.Images[0].Data) != pngBytes || doc.Text[doc.Images[1].Offset:doc.Images[1].Offset+4] != "data" {
+		t.Errorf("%d images", len(doc.Images))
 	}
 }

@@ -26,6 +26,8 @@ type expectation struct {
 	APIEntries    int            `json:"api_entries"`
 	APIFirst      []string       `json:"api_first"`
 	CodeBlocks    int            `json:"code_blocks"`
+	Images        *int           // pictures whose bytes are in the file
+	TableTags     int            `json:"table_tags"` // table elements, those for layout and within others included
 }
 
 // furnitureWords stand in the navigation of the shared pages and nowhere else in them.
@@ -95,6 +97,12 @@ func checkExpectation(t *testing.T, want expectation, doc rag.Document) {
 		}
 	}
 	checkEntries(t, want, doc)
+	if want.Images != nil && len(doc.Images) != *want.Images {
+		t.Errorf("%d pictures, want %d", len(doc.Images), *want.Images)
+	}
+	if tables := strings.Count(doc.Text, "| --- |\n"); tables > want.TableTags && want.TableTags > 0 || want.TableTags > 0 && tables == 0 {
+		t.Errorf("%d tables of %d elements", tables, want.TableTags)
+	}
 	if want.CodeBlocks > 0 {
 		if got := len(regexp.MustCompile("(?m)^ *```").FindAllString(doc.Text, -1)) / 2; got != want.CodeBlocks {
 			t.Errorf("%d code blocks, want %d", got, want.CodeBlocks)

@@ -45,8 +45,8 @@ func checkEncoding(name string) error {
 func (*Text) Formats() []rag.Format {
 	return []rag.Format{{
 		Name:       "text",
-		Extensions: []string{".txt", ".text", ".log", ".csv", ".tsv", ".rst", ".org"},
-		MediaTypes: []string{"text/plain", "text/csv", "text/tab-separated-values", "text/x-rst", "text/org"},
+		Extensions: []string{".txt", ".text", ".log", ".rst", ".org"},
+		MediaTypes: []string{"text/plain", "text/x-rst", "text/org"},
 		Match:      isText,
 		Weak:       true,
 	}}
@@ -64,7 +64,7 @@ func (t *Text) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document,
 	return single(ctx, src, t.cfg.MaxBytes, t.parse)
 }
 
-func (t *Text) parse(_ context.Context, data []byte) (rag.Document, error) {
+func (t *Text) parse(_ context.Context, _ rag.Source, data []byte) (rag.Document, error) {
 	d, err := decode(data, t.cfg.Encoding, "")
 	if err != nil {
 		return rag.Document{}, err

@@ -76,8 +76,7 @@ func TestTextEncodings(t *testing.T) {
 	}
 }
 
-// A wrong guess would look like a success: better an error that names the setting.
-func TestTextInAnUnknownEncodingIsInvalid(t *testing.T) {
+func TestTextInOlderEncodings(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		enc  encoding.Encoding
@@ -86,17 +85,44 @@ func TestTextInAnUnknownEncodingIsInvalid(t *testing.T) {
 		{"windows-1251", charmap.Windows1251, "Договор вступает в силу с момента подписания сторонами и действует три года."},
 		{"koi8-r", charmap.KOI8R, "Договор вступает в силу с момента подписания сторонами и действует три года."},
 		{"shift_jis", japanese.ShiftJIS, "契約は両当事者が署名した日から効力を生じ、有効期間は三年とします。"},
+		{"shift_jis", japanese.ShiftJIS, "名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n"},
 		{"euc-jp", japanese.EUCJP, "これはけいやくのたいせつなおしらせです。よくよんでください。"},
 		{"euc-kr", korean.EUCKR, "계약은 쌍방이 서명한 날부터 효력이 발생하며 유효 기간은 삼 년으로 한다."},
 		{"big5", traditionalchinese.Big5, "本契約自雙方簽署之日起生效，有效期間為三年，期滿前任一方得以書面提出終止。"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := encode(t, c.enc, c.text)
-			_, err := load(t, newText(), data)
-			if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "setting encoding") {
-				t.Errorf("got the error %v, want ErrInvalid that names the setting", err)
+			doc := mustLoad(t, newText(), string(data))
+			if doc.Text != c.text || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0].Message, c.name) {
+				t.Errorf("got %q, %v: want the text, and a warning that names the encoding", doc.Text, doc.Warnings)
 			}
 			doc, err := load(t, must(loader.NewText(loader.TextConfig{Encoding: c.name})), data)
+			if err != nil || doc.Text != c.text || len(doc.Warnings) != 0 {
+				t.Errorf("with the setting: %q, %v, %v", doc.Text, doc.Warnings, err)
+			}
+		})
+	}
+}
+
+// A wrong guess would look like a success: better an error that names the setting.
+func TestTextInAnUnknownEncodingIsInvalid(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		enc  encoding.Encoding
+		text string
+	}{
+		{"windows-1253", charmap.Windows1253, "Η σύμβαση τίθεται σε ισχύ από την ημέρα της υπογραφής της. Ισχύει για τρία έτη."},
+		{"windows-1255", charmap.Windows1255, "ההסכם נכנס לתוקף ביום חתימתו ותקף לשלוש שנים מיום זה"},
+		{"windows-1256", charmap.Windows1256, "يسري العقد من تاريخ توقيعه لمدة ثلاث سنوات كاملة"},
+		{"ibm866", charmap.CodePage866, "Договор вступает в силу с момента подписания сторонами."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := encode(t, c.enc, c.text)
+			doc, err := load(t, newText(), data)
+			if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "setting encoding") {
+				t.Errorf("got %q and the error %v, want ErrInvalid that names the setting", doc.Text, err)
+			}
+			doc, err = load(t, must(loader.NewText(loader.TextConfig{Encoding: c.name})), data)
 			if err != nil || doc.Text != c.text || len(doc.Warnings) != 0 {
 				t.Errorf("with the setting: %q, %v, %v", doc.Text, doc.Warnings, err)
 			}

@@ -3,6 +3,7 @@ package ragtest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,8 @@ func testSample(t *testing.T, newLoader func(t *testing.T) rag.Loader, s Sample)
 
 // CheckDocument returns an error naming what of a loader's document breaks the contract: the text must be UTF-8
 // with LF line ends and no byte order mark; sections lie in it, in order, each ending where the next of the same or
-// an outer level begins; pages ascend; images stand in the text; metadata has the kinds that [rag.Meta] allows.
+// an outer level begins; pages ascend; images stand in the text, with bytes, type and an ID that is their SHA-256 if it
+// is set; metadata has the kinds that [rag.Meta] allows.
 func CheckDocument(d rag.Document) error {
 	switch {
 	case !utf8.ValidString(d.Text):
@@ -97,16 +99,24 @@ func CheckDocument(d rag.Document) error {
 	if strings.TrimSpace(d.Text) == "" && d.State != rag.StateEmpty {
 		return fmt.Errorf("there is no text but state is %q", d.State)
 	}
-	if strings.ContainsAny(d.Title, "\n\r") {
-		return fmt.Errorf("the title has several lines: %q", d.Title)
+	if strings.ContainsAny(d.Title, "\n\r") || !utf8.ValidString(d.Title) {
+		return fmt.Errorf("the title has several lines or is not UTF-8: %q", d.Title)
 	}
 	if _, err := d.Meta.Clean(); err != nil {
 		return err
 	}
+	for name, v := range d.Meta {
+		if s, ok := v.(string); ok && !utf8.ValidString(s) {
+			return fmt.Errorf("metadata %q is not UTF-8: %q", name, s)
+		}
+	}
 	if err := checkSections(d); err != nil {
 		return err
 	}
-	return checkPlaces(d)
+	if err := checkPlaces(d); err != nil {
+		return err
+	}
+	return checkImages(d)
 }
 
 func checkSections(d rag.Document) error {
@@ -114,8 +124,8 @@ func checkSections(d rag.Document) error {
 		switch {
 		case s.Level < 1:
 			return fmt.Errorf("section %q has level %d: 1 is the outermost", s.Title, s.Level)
-		case s.Title == "" || strings.ContainsAny(s.Title, "\n\r"):
-			return fmt.Errorf("section %d has the title %q: it must be one line", i, s.Title)
+		case s.Title == "" || strings.ContainsAny(s.Title, "\n\r") || !utf8.ValidString(s.Title):
+			return fmt.Errorf("section %d has the title %q: it must be one line of UTF-8", i, s.Title)
 		case s.Start < 0 || s.End > len(d.Text) || s.Start >= s.End:
 			return fmt.Errorf("section %q takes bytes %d to %d of %d", s.Title, s.Start, s.End, len(d.Text))
 		case i > 0 && s.Start <= d.Sections[i-1].Start:
@@ -150,14 +160,28 @@ func checkPlaces(d rag.Document) error {
 			return fmt.Errorf("page %d begins at %d: pages ascend within the text", i+1, at)
 		}
 	}
-	for i, img := range d.Images {
-		if img.Offset < 0 || img.Offset > len(d.Text) || img.Page < 0 || img.Page > len(d.Pages) {
-			return fmt.Errorf("image %d stands at offset %d, page %d of %d", i, img.Offset, img.Page, len(d.Pages))
-		}
-	}
 	for _, w := range d.Warnings {
 		if w.Message == "" || w.Page < 0 || w.Page > len(d.Pages) {
 			return fmt.Errorf("warning %q is about page %d of %d", w.Message, w.Page, len(d.Pages))
+		}
+	}
+	return nil
+}
+
+// checkImages looks at pictures: they stand in the text, say what they are, and their ID is that of their bytes.
+func checkImages(d rag.Document) error {
+	for i, img := range d.Images {
+		switch {
+		case img.Offset < 0 || img.Offset > len(d.Text) || img.Page < 0 || img.Page > len(d.Pages):
+			return fmt.Errorf("image %d stands at offset %d, page %d of %d", i, img.Offset, img.Page, len(d.Pages))
+		case img.Offset < len(d.Text) && !utf8.RuneStart(d.Text[img.Offset]):
+			return fmt.Errorf("image %d stands within a character, at offset %d", i, img.Offset)
+		case len(img.Data) == 0 || img.MediaType == "":
+			return fmt.Errorf("image %d is %d bytes of type %q", i, len(img.Data), img.MediaType)
+		case img.ID != "" && img.ID != fmt.Sprintf("%x", sha256.Sum256(img.Data)):
+			return fmt.Errorf("image %d has the ID %s, which is not the SHA-256 of its bytes", i, img.ID)
+		case strings.ContainsAny(img.Alt, "\n\r") || !utf8.ValidString(img.Alt):
+			return fmt.Errorf("image %d has the alternative text %q: it must be one line of UTF-8", i, img.Alt)
 		}
 	}
 	return nil

@@ -84,6 +84,14 @@ func TestCheckDocumentNamesWhatIsWrong(t *testing.T) {
 		{"within a character", rag.Document{Text: "é.", Sections: []rag.Section{section(1, 1, 3)}}, "within a character"},
 		{"pages", rag.Document{Text: "abc", Pages: []int{0, 2, 1}}, "page 3"},
 		{"image", rag.Document{Text: "abc", Images: []rag.Image{{Offset: 4}}}, "image 0"},
+		{"right image", rag.Document{Text: "é", Images: []rag.Image{{Offset: 2, MediaType: "image/png", Data: []byte("x")}}}, ""},
+		{"image within a character", rag.Document{Text: "é", Images: []rag.Image{{Offset: 1, MediaType: "image/png", Data: []byte("x")}}}, "within a character"},
+		{"image without bytes", rag.Document{Text: "a", Images: []rag.Image{{MediaType: "image/png"}}}, "0 bytes"},
+		{"image without type", rag.Document{Text: "a", Images: []rag.Image{{Data: []byte("x")}}}, "type"},
+		{"image ID", rag.Document{Text: "a", Images: []rag.Image{{ID: "7", MediaType: "image/png", Data: []byte("x")}}}, "SHA-256"},
+		{"image alt", rag.Document{Text: "a", Images: []rag.Image{{Alt: "a\nb", MediaType: "image/png", Data: []byte("x")}}}, "alternative text"},
+		{"title not UTF-8", rag.Document{Text: "a", Title: "\xff"}, "title"},
+		{"meta not UTF-8", rag.Document{Text: "a", Meta: rag.Meta{"x": "\xff"}}, "metadata"},
 		{"warning", rag.Document{Text: "abc", Warnings: []rag.Warning{{Page: 1, Message: "lost"}}}, "warning"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ package transform
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -20,8 +21,8 @@ const (
 	omitted        = "…"
 )
 
-// Context is the transformer "context": it sets each chunk's Context to the document's title and the headings the
-// chunk stands under, joined by " > ". It needs no settings and is safe for concurrent use.
+// Context is the transformer "context": it puts the document's title and the headings the chunk stands under, joined by
+// " > ", first in each chunk's Context. It needs no settings and is safe for concurrent use.
 type Context struct{}
 
 var (
@@ -44,9 +45,14 @@ func (Context) Transform(ctx context.Context, doc rag.Document, chunks []rag.Chu
 	out := make([]rag.Chunk, len(chunks))
 	copy(out, chunks)
 	for i := range out {
-		out[i].Context = join(path(doc.Title, out[i].Headings))
+		out[i].Context = joinLines(join(path(doc.Title, out[i].Headings)), out[i].Context)
 	}
 	return out, nil
+}
+
+// joinLines puts lines of a context below each other, without the empty ones.
+func joinLines(lines ...string) string {
+	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 }
 
 // path returns the title and the headings, each valid UTF-8 on one line, without what is empty or repeats the element before it.

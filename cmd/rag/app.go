@@ -89,8 +89,8 @@ func newRoot(a *app) *cobra.Command {
 		Use:     "rag",
 		Version: version(),
 		Short:   "Find passages in your own files, by meaning and by words",
-		Long: `rag reads text, Markdown, HTML, PDF and Word files into a data folder and finds passages in them, by meaning and by
-words at once. It needs no service, no key and no download.`,
+		Long: `rag reads PDF, Word, PowerPoint, Excel, HTML, Markdown, EPUB, mail, tables, JSON, code and text into a data folder and
+finds passages in them, by meaning and by words at once. It needs no service, no key and no download.`,
 		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -87,12 +87,12 @@ func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error,
 }
 
 // withScratchData opens an engine over a folder that is gone afterwards: for runs that must leave nothing behind.
-func (a *app) withScratchData(use func(*rag.Engine) error) error {
+func (a *app) withScratchData(use func(*rag.Engine) error, changes ...change) error {
 	dir, err := os.MkdirTemp("", "rag-scratch-")
 	if err != nil {
 		return err
 	}
-	err = a.withDataIn(dir, use)
+	err = a.withDataIn(dir, use, changes...)
 	if removed := os.RemoveAll(dir); err == nil {
 		err = removed
 	}

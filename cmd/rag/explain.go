@@ -21,14 +21,13 @@ func newExplain(a *app) *cobra.Command {
 and where it was lost. The passage is named by its ID, or by words that stand in it.`,
 		Example: examples("rag explain \"notice period\" --text \"three months to the end of a quarter\""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := f.query(cmd, args)
+			q, err := f.query(a, cmd, args)
 			if err != nil {
 				return err
 			}
 			if (chunk == "") == (strings.TrimSpace(text) == "") {
 				return usagef(cmd, "name the passage with either --chunk or --text")
 			}
-			q.Collection = a.collection
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
 				return a.explain(cmd.Context(), eng, q, chunk, text)
 			})
@@ -45,7 +44,7 @@ and where it was lost. The passage is named by its ID, or by words that stand in
 func (a *app) explain(ctx context.Context, eng *rag.Engine, q rag.Query, chunk, text string) error {
 	if chunk == "" {
 		var err error
-		if chunk, err = findPassage(ctx, eng, a.collection, text); err != nil {
+		if chunk, err = findPassage(ctx, eng, q.Collection, text); err != nil {
 			return err
 		}
 	}

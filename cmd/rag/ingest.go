@@ -14,24 +14,33 @@ import (
 )
 
 type ingestFlags struct {
-	paths  []string
-	force  bool
-	prune  bool
-	dryRun bool
+	paths    []string
+	manifest string
+	domain   domainFlag
+	force    bool
+	prune    bool
+	ocr      bool
+	dryRun   bool
 }
 
 func newIngest(a *app) *cobra.Command {
 	var f ingestFlags
 	cmd := &cobra.Command{
-		Use:   "ingest PATH...",
+		Use:   "ingest PATH... | --manifest FILE",
 		Short: "Bring a collection up to date with files and folders",
 		Long: `ingest reads files, and the files of folders, into a collection. What has not changed since the last time is skipped, a
 renamed file is moved, and of a changed file only the changed passages are embedded again. A file that cannot be read
-is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.`,
-		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run"),
+is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.
+
+With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
+line; it is checked whole, and every mistake in it reported, before anything is written.`,
+		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
-			if len(f.paths) == 0 {
+			switch {
+			case f.manifest != "" && f.domain.file == "":
+				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
+			case len(f.paths) == 0 && f.manifest == "":
 				return usagef(cmd, "no file or folder given")
 			}
 			return a.ingest(cmd.Context(), f)
@@ -40,19 +49,27 @@ is reported, and the rest goes on. Names that begin with a dot and links are pas
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
+	f.domain.add(cmd, "which metadata documents have, and when they are in force")
+	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
 	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
+	addOCR(cmd, &f.ocr)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	return cmd
 }
 
 func (a *app) ingest(ctx context.Context, f ingestFlags) error {
-	open := func(use func(*rag.Engine) error) error { return a.withData(use) }
+	req, err := a.request(f)
+	if err != nil {
+		return err
+	}
+	changes := f.ocrChanges()
+	open := func(use func(*rag.Engine) error) error { return a.withData(use, changes...) }
 	if _, err := os.Stat(a.dataDir()); f.dryRun && errors.Is(err, os.ErrNotExist) {
-		open = a.withScratchData
+		open = func(use func(*rag.Engine) error) error { return a.withScratchData(use, changes...) }
 	}
 	return open(func(eng *rag.Engine) error {
-		report, err := a.runIngest(ctx, eng, f)
+		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
@@ -70,12 +87,8 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 	})
 }
 
-// runIngest ingests paths and shows progress.
-func (a *app) runIngest(ctx context.Context, eng *rag.Engine, f ingestFlags) (*rag.IngestReport, error) {
-	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun}
-	for _, p := range f.paths {
-		req.Sources = append(req.Sources, rag.Path(p))
-	}
+// runIngest ingests and shows progress.
+func (a *app) runIngest(ctx context.Context, eng *rag.Engine, req rag.IngestRequest) (*rag.IngestReport, error) {
 	bar := a.progress()
 	req.Progress = bar.step
 	report, err := eng.Ingest(ctx, req)
@@ -98,6 +111,9 @@ func ingestCode(r *rag.IngestReport) int {
 func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	p := a.paint(w)
 	for _, item := range r.Plan {
+		if item.Action == "unchanged" && !a.verbose {
+			continue
+		}
 		fmt.Fprintf(w, "%s %s  %s\n", p.cyan(fmt.Sprintf("%-6s", item.Action)), place(item.URI), p.dim(a.planReason(item)))
 	}
 	title := "collection " + visible(r.Collection)
@@ -131,7 +147,28 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	if r.Truncated > 0 {
 		fmt.Fprintf(w, "%s longer than the model's window: the end was not seen by the vectors\n", count(r.Truncated, "passage"))
 	}
+	for _, s := range r.Steps {
+		printStep(w, p, s)
+	}
 	a.printRemarks(w, r)
+}
+
+// printStep writes what a transformer counted.
+func printStep(w io.Writer, p paint, s rag.StepCount) {
+	var parts []string
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies of earlier runs"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	line := visible(s.Step) + ": " + strings.Join(parts, ", ")
+	if s.Reason != "" {
+		line = p.yellow(line) + ": " + visible(message(s.Reason))
+	}
+	fmt.Fprintln(w, line)
 }
 
 // planReason is a plan's reason with the URI in it shown as a path.
@@ -139,6 +176,9 @@ func (a *app) planReason(item rag.PlanItem) string {
 	const was = "was "
 	if item.Action == "move" && len(item.Reason) > len(was) {
 		return was + place(item.Reason[len(was):])
+	}
+	if item.Action == "gone" {
+		return "the file is gone; --prune deletes the document"
 	}
 	return item.Reason
 }

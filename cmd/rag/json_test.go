@@ -103,6 +103,7 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	var res searchOutput
 	s.rag("search", "notice period", "--json").want(exitDone).into(&res)
 	check("JSON of list", s.rag("list", "--json").want(exitDone))
+	check("JSON of list", s.rag("list", "--as-of", "2026-03-01", "--json").want(exitDone))
 	check("JSON of list documents", s.rag("list", "documents", "--json").want(exitDone))
 	check("JSON of show", s.rag("show", "docs/leave.md", "--json").want(exitDone))
 	check("JSON of show", s.rag("show", "docs/empty.md", "--json").want(exitDone))

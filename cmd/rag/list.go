@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,55 +15,84 @@ import (
 )
 
 func newList(a *app) *cobra.Command {
-	var documents bool
+	var f listFlags
 	cmd := &cobra.Command{
-		Use:       "list [collections|documents]",
-		Short:     "List the collections, or the documents of one",
-		Long:      `list shows the collections of the data folder, or with documents (or --documents) what is in one of them.`,
-		Example:   examples("rag list", "rag list documents --collection default"),
+		Use:   "list [collections|documents]",
+		Short: "List the collections, or the documents of one",
+		Long: `list shows the collections of the data folder, or with documents (or --documents) what is in one of them. With --as-of or
+a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
+		Example:   examples("rag list", "rag list documents --collection default", "rag list --as-of 2026-03-01"),
 		ValidArgs: []string{"collections", "documents"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
 				return usagef(cmd, "too many arguments: %q", args[1])
 			case len(args) == 1 && args[0] == "documents":
-				documents = true
+				f.documents = true
 			case len(args) == 1 && args[0] != "collections":
 				return usagef(cmd, "list %q: there are collections and documents to list", args[0])
 			}
+			d, err := f.domain.load()
+			if err != nil {
+				return err
+			}
+			asOf, err := date(cmd, f.asOf, d)
+			if err != nil {
+				return err
+			}
+			collection := a.collection
+			if d != nil && collection == "" {
+				collection = d.Collection
+			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
-				if documents {
-					return a.listDocuments(cmd.Context(), eng)
+				if f.documents {
+					return a.listDocuments(cmd.Context(), eng, collection, asOf)
 				}
-				return a.listCollections(cmd.Context(), eng)
+				return a.listCollections(cmd.Context(), eng, asOf)
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&documents, "documents", "d", false, "list documents")
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVarP(&f.documents, "documents", "d", false, "list documents")
+	cmd.Flags().StringVar(&f.asOf, "as-of", "", "tell what is in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	f.domain.add(cmd, "its collection, its time zone, and today for --as-of")
 	return cmd
+}
+
+type listFlags struct {
+	documents bool
+	asOf      string
+	domain    domainFlag
 }
 
 // collectionJSON is a collection as list prints it.
 type collectionJSON struct {
-	Name       string     `json:"name"`
-	Documents  int        `json:"documents"`
-	Chunks     int        `json:"chunks"`
-	Embedder   *string    `json:"embedder"`
-	Dims       int        `json:"dims"`
-	Sparse     string     `json:"sparse"`
-	Created    time.Time  `json:"created"`
-	Updated    *time.Time `json:"updated"`
-	Unfinished bool       `json:"unfinished"`
-	Recall     *float64   `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
+	Name       string            `json:"name"`
+	Documents  int               `json:"documents"`
+	Status     *rag.StatusCounts `json:"status"`
+	Chunks     int               `json:"chunks"`
+	Embedder   *string           `json:"embedder"`
+	Dims       int               `json:"dims"`
+	Sparse     string            `json:"sparse"`
+	Created    time.Time         `json:"created"`
+	Updated    *time.Time        `json:"updated"`
+	Unfinished bool              `json:"unfinished"`
+	Recall     *float64          `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
 }
 
-func (a *app) listCollections(ctx context.Context, eng *rag.Engine) error {
+func (a *app) listCollections(ctx context.Context, eng *rag.Engine, asOf time.Time) error {
 	infos, err := eng.Collections(ctx)
 	if err != nil {
 		return err
 	}
 	out := make([]collectionJSON, len(infos))
-	t := newTable("collection", "documents", "passages", "updated", "recall", "embedder").numbers(1, 2, 4)
+	head := []string{"collection", "documents", "passages", "updated", "recall", "embedder"}
+	numbers := []int{1, 2, 4}
+	if !asOf.IsZero() {
+		head = slices.Insert(head, 2, "current", "needs review", "expired")
+		numbers = []int{1, 2, 3, 4, 5, 7}
+	}
+	t := newTable(head...).numbers(numbers...)
 	for i, c := range infos {
 		h := c.Header
 		out[i] = collectionJSON{
@@ -89,7 +120,16 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine) error {
 		if h.Dirty {
 			name += " (unfinished)"
 		}
-		t.add(name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), when(c.Updated), measured, visible(embedder))
+		row := []string{name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), when(c.Updated), measured, visible(embedder)}
+		if !asOf.IsZero() {
+			counts, err := eng.Statuses(ctx, c.Name, asOf)
+			if err != nil {
+				return err
+			}
+			out[i].Status = &counts
+			row = slices.Insert(row, 2, strconv.Itoa(counts.Current), strconv.Itoa(counts.NeedsReview), strconv.Itoa(counts.Expired))
+		}
+		t.add(row...)
 	}
 	if a.json {
 		return a.printJSON(struct {
@@ -106,6 +146,7 @@ type documentJSON struct {
 	DocID    string    `json:"doc_id"`
 	Title    string    `json:"title"`
 	State    string    `json:"state"`
+	Status   *string   `json:"status"`
 	Language string    `json:"language"`
 	Bytes    int64     `json:"bytes"`
 	Digest   string    `json:"digest"`
@@ -116,10 +157,10 @@ type documentJSON struct {
 	Meta     rag.Meta  `json:"meta"`
 }
 
-func (a *app) listDocuments(ctx context.Context, eng *rag.Engine) error {
+func (a *app) listDocuments(ctx context.Context, eng *rag.Engine, collection string, asOf time.Time) error {
 	docs := []documentJSON{}
 	t := newTable("document", "state", "passages", "size", "ingested", "title").numbers(2, 3)
-	for e, err := range eng.Documents(ctx, a.collection) {
+	for e, err := range eng.Documents(ctx, collection) {
 		if err != nil {
 			return err
 		}
@@ -128,9 +169,14 @@ func (a *app) listDocuments(ctx context.Context, eng *rag.Engine) error {
 			Digest: hex.EncodeToString(e.Digest[:]), Chunks: len(e.Chunks), Images: e.Images, Ingested: e.Ingested,
 			Warnings: warnings(e.Warnings), Meta: meta(e.Meta),
 		})
-		t.add(place(e.URI), e.State, strconv.Itoa(len(e.Chunks)), size(e.Size), when(e.Ingested), oneLine(e.Title, titleWidth))
+		state := e.State
+		if status := e.Validity.Status(asOf); status != "" {
+			docs[len(docs)-1].Status = &status
+			state += ", " + strings.ReplaceAll(status, "_", " ")
+		}
+		t.add(place(e.URI), state, strconv.Itoa(len(e.Chunks)), size(e.Size), when(e.Ingested), oneLine(e.Title, titleWidth))
 	}
-	name := a.collection
+	name := collection
 	if name == "" {
 		name = eng.Config().Collection
 	}

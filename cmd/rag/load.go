@@ -11,15 +11,18 @@ import (
 )
 
 func newLoad(a *app) *cobra.Command {
-	return &cobra.Command{
+	var ocr bool
+	cmd := &cobra.Command{
 		Use:   "load FILE",
 		Short: "Show what a reader makes of a file, and store nothing",
 		Long: `load reads a file as ingest would and prints what it finds: title, text, outline, pages, and what was lost. It needs no
 data folder and stores nothing.`,
 		Example: examples("rag load report.pdf", "rag load report.pdf --json"),
 		Args:    exactly(1, "a file"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.load(cmd.Context(), args[0], ocr) },
 	}
+	addOCR(cmd, &ocr)
+	return cmd
 }
 
 // loadJSON is what load prints.
@@ -29,10 +32,13 @@ type loadJSON struct {
 	Documents []document `json:"documents"`
 }
 
-func (a *app) load(ctx context.Context, path string) error {
+func (a *app) load(ctx context.Context, path string, ocr bool) error {
 	loaded, err := a.settings()
 	if err != nil {
 		return err
+	}
+	if ocr {
+		ocrChange(&loaded.Config)
 	}
 	loaders, err := rag.NewLoaders(loaded.Config)
 	if err != nil {
@@ -64,8 +70,28 @@ func (a *app) printLoaded(uri, loader string, docs []rag.Document) error {
 			fmt.Fprintln(a.out)
 		}
 		a.printDocument(place(docs[i].URI)+" · read by "+loader, &docs[i])
+		a.printPictures(docs[i].Images)
 		fmt.Fprintln(a.out)
 		fmt.Fprintln(a.out, strings.TrimRight(visibleText(docs[i].Text), "\n"))
 	}
 	return nil
+}
+
+// printPictures lists a document's pictures: where each stands, what it is, and what its author says of it.
+func (a *app) printPictures(images []rag.Image) {
+	if len(images) == 0 {
+		return
+	}
+	p := a.paint(a.out)
+	fmt.Fprintln(a.out, p.bold("pictures"))
+	for _, m := range images {
+		line := fmt.Sprintf("  at byte %d · %s · %s", m.Offset, visible(m.MediaType), size(int64(len(m.Data))))
+		if m.Page > 0 {
+			line += fmt.Sprintf(" · page %d", m.Page)
+		}
+		if m.Alt != "" {
+			line += " · " + oneLine(m.Alt, a.width())
+		}
+		fmt.Fprintln(a.out, line)
+	}
 }

@@ -18,6 +18,7 @@ type queryFlags struct {
 	asOf    string
 	match   rag.TextMatch
 	shape   shapeFlags
+	domain  domainFlag
 }
 
 func (f *queryFlags) add(cmd *cobra.Command) {
@@ -30,11 +31,12 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.match.Fuzzy, "fuzzy", 0, "most letters, 0 to 2, that a word of a passage may differ by; in a short word fewer")
 	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
 	f.shape.addRanking(cmd)
+	f.domain.add(cmd, "its collection, its forced filter, its vocabulary for --filter, and today for --as-of")
 }
 
 // query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
-func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error) {
-	q := rag.Query{Text: strings.Join(words, " "), TopK: f.topK, Mode: rag.Mode(f.mode), Match: f.match}
+func (f *queryFlags) query(a *app, cmd *cobra.Command, words []string) (rag.Query, error) {
+	q := rag.Query{Text: strings.Join(words, " "), Collection: a.collection, TopK: f.topK, Mode: rag.Mode(f.mode), Match: f.match}
 	if len(words) == 0 || strings.TrimSpace(q.Text) == "" {
 		return q, usagef(cmd, "no question given")
 	}
@@ -55,10 +57,14 @@ func (f *queryFlags) query(cmd *cobra.Command, words []string) (rag.Query, error
 	if q.Filter, err = parseFilters(f.filters); err != nil {
 		return q, usagef(cmd, "%v", err)
 	}
-	if q.AsOf, err = parseInstant(f.asOf); err != nil {
-		return q, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", f.asOf)
+	d, err := f.domain.load()
+	if err != nil {
+		return q, err
 	}
-	return q, nil
+	if q.AsOf, err = date(cmd, f.asOf, d); err != nil || d == nil {
+		return q, err
+	}
+	return d.Query(q, q.AsOf)
 }
 
 // parseInstant reads a day, which begins at midnight UTC, or an instant; "" is the zero time.

@@ -28,13 +28,12 @@ func newSearch(a *app) *cobra.Command {
 		Long: `search prints the passages that answer a question best, with the file, the page or heading, and the place that each
 stage gave them: dense (by meaning), sparse (by words), fused, reranked, shaped. With --path it ingests first, so that one
 command does the whole job.`,
-		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
+		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"tuition fee\" --domain admissions.yaml --filter country=uk", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q, err := f.query(cmd, args)
+			q, err := f.query(a, cmd, args)
 			if err != nil {
 				return err
 			}
-			q.Collection = a.collection
 			q.Explain = f.explain || a.verbose
 			return a.search(cmd.Context(), q, f)
 		},
@@ -58,8 +57,12 @@ func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
 	if len(f.paths) == 0 {
 		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.searchIn(ctx, eng, q, f.full) }, changes...)
 	}
+	req, err := a.request(ingestFlags{paths: f.paths, domain: f.domain})
+	if err != nil {
+		return err
+	}
 	return a.withData(func(eng *rag.Engine) error {
-		report, err := a.runIngest(ctx, eng, ingestFlags{paths: f.paths})
+		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}

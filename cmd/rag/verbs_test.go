@@ -156,10 +156,11 @@ func TestIngestIsIncremental(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.dir, "docs", "notes.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if r := ingest("docs", "--prune", "--dry-run"); r.Moved != 1 || r.Deleted != 1 || len(r.Plan) != 2 {
+	if r := ingest("docs", "--prune", "--dry-run"); r.Moved != 1 || r.Deleted != 1 || len(r.Plan) != 3 {
 		t.Errorf("dry run: got %+v", r)
 	}
 	s.rag("ingest", "docs", "--prune", "--dry-run").want(exitDone).prints("move   "+filepath.Join("docs", "trips.md")+"  was "+filepath.Join("docs", "travel.md"), "nothing was done")
+	s.rag("ingest", "docs", "--dry-run", "-v").want(exitDone).prints("gone   "+filepath.Join("docs", "notes.txt")+"  the file is gone; --prune", "unchanged "+filepath.Join("docs", "leave.md"))
 	if r := ingest("docs", "--prune"); r.Moved != 1 || r.Deleted != 1 || r.Embedded != 0 {
 		t.Errorf("ingest after rename and removal: got %+v", r)
 	}
@@ -205,6 +206,8 @@ func TestLoadNeedsNoDataFolder(t *testing.T) {
 	s := newShell(t)
 	s.handbook()
 	s.rag("load", "docs/leave.md").want(exitDone).prints("read by markdown", "Annual leave", "thirty days")
+	s.write("docs/plan.html", `<h1>Plan</h1><img alt="the site" src="data:image/png;base64,`+strings.Repeat("iVBORw0K", 30)+`">`)
+	s.rag("load", "docs/plan.html").want(exitDone).prints("read by html", "pictures", "at byte 8 · image/png · 180 B · the site")
 	s.rag("load", "docs/nothing.md").want(exitFailed).says("no such file")
 	if _, err := os.Stat(filepath.Join(s.dir, ".rag")); !os.IsNotExist(err) {
 		t.Errorf("load made the data folder: %v", err)

@@ -1,6 +1,7 @@
 package mdtext_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,6 +60,28 @@ func TestTablePadsAndEscapes(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := mdtext.Table(nil); got != "" {
+		t.Errorf("no rows: %q", got)
+	}
+}
+
+func TestTablesRepeatTheHeader(t *testing.T) {
+	rows := [][]string{{"h"}}
+	for range 5 {
+		rows = append(rows, []string{strings.Repeat("x", 500)})
+	}
+	parts := strings.Split(mdtext.Tables(rows), "\n\n")
+	if len(parts) != 3 {
+		t.Fatalf("%d tables, want 3", len(parts))
+	}
+	for i, want := range []int{2, 2, 1} {
+		if !strings.HasPrefix(parts[i], "| h |\n| --- |\n") || strings.Count(parts[i], "| x") != want {
+			t.Errorf("table %d is %.40q with %d rows, want %d", i, parts[i], strings.Count(parts[i], "| x"), want)
+		}
+	}
+	if got := mdtext.Tables([][]string{{"h"}}); got != mdtext.Table([][]string{{"h"}}) {
+		t.Errorf("a header alone: %q", got)
+	}
+	if got := mdtext.Tables(nil); got != "" {
 		t.Errorf("no rows: %q", got)
 	}
 }

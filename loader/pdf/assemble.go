@@ -3,6 +3,7 @@ package pdf
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -28,11 +29,7 @@ func assemble(ctx context.Context, raw *rawDocument) (rag.Document, error) {
 		if err := ctx.Err(); err != nil {
 			return rag.Document{}, err
 		}
-		for _, words := range frames {
-			for _, region := range regions(words) {
-				pages[i] = append(pages[i], blocksOf(region, v)...)
-			}
-		}
+		pages[i] = pageBlocks(frames, &raw.pages[i], v)
 	}
 	markHeadings(pages, raw.outline)
 	doc := write(pages)
@@ -42,32 +39,72 @@ func assemble(ctx context.Context, raw *rawDocument) (rag.Document, error) {
 	return doc, nil
 }
 
-// write puts the blocks of all pages one below the other.
+// pageBlocks are the blocks of a page in reading order, with its pictures where they stand.
+func pageBlocks(frames [][]word, raw *rawPage, v *vocabulary) []block {
+	frames = slices.DeleteFunc(slices.Clone(frames), func(words []word) bool { return len(words) == 0 }) // all of it was furniture
+	if len(frames) > 0 && len(raw.rules) > 0 {
+		takeTables(frames, raw.rules)
+	}
+	var blocks []block
+	for _, words := range frames {
+		if len(words) == 0 {
+			continue // all of it was a table's
+		}
+		turn := words[0].turn
+		for _, region := range regions(words) {
+			for _, b := range blocksOf(region, v) {
+				b.turn = turn
+				b.text, b.linked = resolveLinks(b.text, raw.links)
+				blocks = append(blocks, b)
+			}
+		}
+	}
+	return place(blocks, raw.pictures)
+}
+
+func turnedBoxes(boxes []box, turn int) []box {
+	if turn == 0 {
+		return boxes
+	}
+	out := make([]box, len(boxes))
+	for i, b := range boxes {
+		out[i] = b.turned(turn)
+	}
+	return out
+}
+
+// writer puts blocks one below the other.
+type writer struct {
+	b       strings.Builder
+	doc     rag.Document
+	waiting []*picture // for the block that they stand before
+}
+
+// write puts the blocks of all pages one below the other: pages and paragraphs with a line between, the items of a list
+// without.
 func write(pages [][]block) rag.Document {
-	var doc rag.Document
-	var b strings.Builder
-	for _, blocks := range pages {
-		if b.Len() > 0 && len(blocks) > 0 {
-			b.WriteString("\n\n")
+	var w writer
+	for i, blocks := range pages {
+		if w.b.Len() > 0 && slices.ContainsFunc(blocks, func(b block) bool { return b.picture == nil }) {
+			w.b.WriteString("\n\n")
 		}
-		doc.Pages = append(doc.Pages, b.Len())
-		for i, bl := range blocks {
-			if i > 0 {
-				b.WriteString("\n\n")
+		w.doc.Pages = append(w.doc.Pages, w.b.Len())
+		var last *block
+		for k := range blocks {
+			if b := &blocks[k]; b.picture != nil {
+				w.waiting = append(w.waiting, b.picture)
+			} else {
+				w.block(b, last, i+1)
+				last = b
 			}
-			if bl.level == 0 {
-				b.WriteString(bl.text)
-				continue
-			}
-			heading := strings.ReplaceAll(bl.text, "\n", " ")
-			doc.Sections = append(doc.Sections, rag.Section{Level: bl.level, Title: heading, Start: b.Len()})
-			b.WriteString(strings.Repeat("#", bl.level) + " " + heading)
 		}
+		w.pictures(i + 1)
 	}
-	if b.Len() > 0 {
-		b.WriteByte('\n')
+	if w.b.Len() > 0 {
+		w.b.WriteByte('\n')
 	}
-	doc.Text = b.String()
+	doc := w.doc
+	doc.Text = w.b.String()
 	levels, starts := make([]int, len(doc.Sections)), make([]int, len(doc.Sections))
 	for i, s := range doc.Sections {
 		levels[i], starts[i] = s.Level, s.Start
@@ -76,6 +113,34 @@ func write(pages [][]block) rag.Document {
 		doc.Sections[i].End = end
 	}
 	return doc
+}
+
+// block writes a block after the one before it on its page.
+func (w *writer) block(b, last *block, page int) {
+	if last != nil {
+		w.b.WriteByte('\n')
+		if !b.tight {
+			w.b.WriteByte('\n')
+		}
+	}
+	w.pictures(page)
+	if b.level == 0 {
+		w.b.WriteString(b.linked)
+		return
+	}
+	heading := strings.ReplaceAll(b.text, "\n", " ")
+	w.doc.Sections = append(w.doc.Sections, rag.Section{Level: b.level, Title: heading, Start: w.b.Len()})
+	w.b.WriteString(strings.Repeat("#", b.level) + " " + heading)
+}
+
+// pictures puts those that wait here.
+func (w *writer) pictures(page int) {
+	for _, p := range w.waiting {
+		w.doc.Images = append(w.doc.Images, rag.Image{
+			ID: p.id, MediaType: p.media, Data: p.data, Page: page, Box: [4]float64{p.box.x0, p.box.y0, p.box.x1, p.box.y1}, Offset: w.b.Len(),
+		})
+	}
+	w.waiting = nil
 }
 
 // titleStep is how many times larger than the headings before it a heading must be to be the title.
@@ -121,6 +186,15 @@ func meta(raw *rawDocument, furniture []string) rag.Meta {
 			m[name] = t.Format(time.RFC3339)
 		}
 	}
+	scanned := 0
+	for _, p := range raw.pages {
+		if p.scanned {
+			scanned++
+		}
+	}
+	if scanned > 0 {
+		m["ocr_pages"] = float64(scanned)
+	}
 	if len(furniture) > 0 {
 		m["page_furniture"] = furniture
 	}
@@ -149,13 +223,18 @@ func judge(raw *rawDocument) ([]rag.Warning, string) {
 		switch {
 		case p.broken != "":
 			ws = append(ws, rag.Warning{Page: i + 1, Message: "could not be read: " + p.broken})
+		case len(p.words) == 0 && p.blank:
+			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text: it is blank"})
 		case len(p.words) == 0:
-			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text (blank, or scanned and not recognised)"})
+			ws = append(ws, rag.Warning{Page: i + 1, Message: "has no text: scanned, or drawn (ocr can read it)"})
 		default:
 			readable++
 			if garbled(p.words) {
 				ws = append(ws, rag.Warning{Page: i + 1, Message: "text is garbled: a font has no map to Unicode"})
 			}
+		}
+		for _, what := range p.lost {
+			ws = append(ws, rag.Warning{Page: i + 1, Message: what})
 		}
 	}
 	if raw.total > len(raw.pages) {

@@ -9,14 +9,21 @@ import (
 	"unicode"
 )
 
-// block is a paragraph, a heading or a table.
+// block is a paragraph, a list item, a heading or a table.
 type block struct {
-	text  string // of a table: one line a row, cells between bars
+	text  string // of a table: Markdown
+	box   box    // where it stands, in the frame of its words
+	turn  int    // of its words
+	item  bool   // of a list
+	tight bool   // an item right below the one before
 	size  float64
 	bold  bool
 	rows  int
 	table bool
 	level int // of a heading; 0 for text
+
+	linked  string   // text with its links; "" if it has none
+	picture *picture // in place of text
 }
 
 // Limits of paragraphs. Distances are between the middles of lines.
@@ -27,12 +34,49 @@ const (
 	lineRoom     = 1.0  // a line is broken on purpose if the next word and this much more would fit, in font sizes
 	fewRows      = 4    // fewer lines do not tell their usual distance, a count
 	leastPitch   = 1.1  // distance of lines set tight, for a heading of several lines among text of a smaller size
+	leastBullets = 3    // lines that begin with one letter, for the letter to be a bullet, a count
 	usualPitch   = 1.3  // distance of lines where nothing tells, in font sizes
 )
 
-// blocksOf joins the lines of a region into paragraphs and tables.
+// blocksOf joins the lines of a region into paragraphs and tables, from top to bottom.
 func blocksOf(words []word, v *vocabulary) []block {
+	tables := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.table == nil })
+	if len(tables) == 0 {
+		return textBlocks(words, v)
+	}
+	slices.SortStableFunc(tables, func(a, b word) int { return cmp.Compare(b.box.centerY(), a.box.centerY()) })
+	rest := texts(words)
+	var out []block
+	for _, t := range tables {
+		var above, below []word
+		for _, w := range rest {
+			if w.box.centerY() > t.box.centerY() {
+				above = append(above, w)
+			} else {
+				below = append(below, w)
+			}
+		}
+		out = append(append(out, textBlocks(above, v)...), t.table.blocks(v)...)
+		rest = below
+	}
+	return append(out, textBlocks(rest, v)...)
+}
+
+// texts are the words that stand for no table.
+func texts(words []word) []word {
+	if !slices.ContainsFunc(words, func(w word) bool { return w.table != nil }) {
+		return words
+	}
+	return slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.table != nil })
+}
+
+// textBlocks joins lines into paragraphs and tables without rules.
+func textBlocks(words []word, v *vocabulary) []block {
+	if len(words) == 0 {
+		return nil
+	}
 	rows := rowsOf(words)
+	letterBullets(rows)
 	pitch := usualDistance(rows)
 	tables := tableRows(rows, pitch)
 	var out []block
@@ -52,6 +96,36 @@ func blocksOf(words []word, v *vocabulary) []block {
 		i = j
 	}
 	return out
+}
+
+// letterBullets finds bullets of fonts that draw them for a letter: the same letter stands alone at the beginning of
+// several lines, at one place, and it is no word.
+func letterBullets(rows []row) {
+	type mark struct {
+		letter string
+		x      float64
+	}
+	at := func(r *row) mark { return mark{r.words[0].text, roundSize(r.words[0].box.x0)} }
+	count := map[mark]int{}
+	for i := range rows {
+		if w := rows[i].words[0].text; len(rows[i].words) > 1 && len(w) == 1 && strings.Contains("lnoqrux", w) {
+			count[at(&rows[i])]++
+		}
+	}
+	for i := range rows {
+		if count[at(&rows[i])] >= leastBullets {
+			rows[i].words[0].text = "•"
+		}
+	}
+}
+
+// boxOf is the box around lines.
+func boxOf(rows []row) box {
+	b := rows[0].box
+	for _, r := range rows[1:] {
+		b = b.union(r.box)
+	}
+	return b
 }
 
 // usualDistance is the median distance of neighbouring lines.
@@ -83,14 +157,22 @@ func paragraphs(rows []row, v *vocabulary) []block {
 	start := 0
 	var text strings.Builder
 	flush := func(end int) {
-		out = append(out, block{text: leaders.ReplaceAllString(text.String(), " ... "), size: rows[start].size, bold: rows[start].bold, rows: end - start})
+		first := &rows[start]
+		whole := leaders.ReplaceAllString(text.String(), " ... ")
+		if startsItem(first) {
+			whole = bullet.ReplaceAllString(whole, "- ")
+		}
+		out = append(out, block{
+			text: whole, size: first.size, bold: first.bold, rows: end - start,
+			box: boxOf(rows[start:end]), item: startsItem(first), tight: len(out) > 0 && out[len(out)-1].item && startsItem(first),
+		})
 		text.Reset()
 		start = end
 	}
 	for i := range rows {
 		if i > start || text.Len() > 0 {
 			a, b := &rows[i-1], &rows[i]
-			broken := endedEarly(a, b, right-left)
+			broken := endedEarly(a, b, left, right)
 			switch {
 			case startsItem(b), broken && endsSentence(a), indented(&rows[start], a, b, left, broken):
 				flush(i)
@@ -106,17 +188,25 @@ func paragraphs(rows []row, v *vocabulary) []block {
 	return out
 }
 
+// bullet is a mark before a list item that Markdown does not know. An asterisk stays: it also marks notes.
+var bullet = regexp.MustCompile(`^[•◦▪▫■□●○‣⁃∙·–—➢➤✓]\s*`)
+
 // leaders are the dots between a title and its page in a table of contents.
 var leaders = regexp.MustCompile(`\s*(?:[.·…]\s?){4,}\s*`)
 
-// endedEarly reports whether b's first word would have had room in line a.
-func endedEarly(a, b *row, width float64) bool {
+// endedEarly reports whether b's first word would have had room in line a. A line that reaches the edge where its text
+// ends did not end early, however far it is indented.
+func endedEarly(a, b *row, left, right float64) bool {
 	first := b.words[0]
-	need := first.box.width()
+	need := first.box.width() + lineRoom*a.size
 	if isCJK(firstRune(first.text)) {
-		need = 2 * b.size // ideographs are words of one character; two, since some must not begin a line
+		need = 2*b.size + lineRoom*a.size // ideographs are words of one character; two, since some must not begin a line
 	}
-	return a.box.width()+need+lineRoom*a.size < width
+	room := right - a.box.x1
+	if mostlyRTL(a.words) {
+		room = a.box.x0 - left
+	}
+	return need < room && need < right-left-a.box.width()
 }
 
 // indented reports whether b's indent tells that a paragraph begins: it is farther in than a, which stands at the
@@ -141,6 +231,10 @@ func endsSentence(r *row) bool {
 func joinLine(text *strings.Builder, a, b *row, v *vocabulary) {
 	last, first := a.words[len(a.words)-1], b.words[0]
 	switch {
+	case last.link > 0 && last.link == first.link && addressPart(last.text):
+		if last.hyphen {
+			text.WriteByte('-')
+		}
 	case last.hyphen:
 		text.WriteString(v.hyphen(last.text, first.text))
 	case partedByHyphen(last.text, first.text):

@@ -88,7 +88,10 @@ func (g gutter) part(words []word) (above, left, right, below []word) {
 
 // findGutter returns the gutter with most height that parts columns of prose.
 func findGutter(words []word) (gutter, bool) {
-	size := medianSize(words)
+	if len(texts(words)) == 0 {
+		return gutter{}, false
+	}
+	size := medianSize(texts(words))
 	var found []gutter
 	for _, x := range candidates(words, size) {
 		found = append(found, freeStrips(words, x, size)...)
@@ -169,7 +172,7 @@ func measure(words []word, g gutter, size float64) (_ gutter, ok bool) {
 	var sides [2]box
 	var count [2]int
 	for _, w := range words {
-		if y := w.box.centerY(); y > g.top || y < g.bottom {
+		if y := w.box.centerY(); y > g.top || y < g.bottom || w.table != nil {
 			continue
 		}
 		side := 0
@@ -234,6 +237,7 @@ func extent(words []word) box {
 // parallel reports whether both sides are columns of running text: long pieces that fill the width.
 func parallel(left, right []word, size float64) bool {
 	const fewSwitches, linesPerSwitch = 3, 10 // a figure or a note may be drawn out of order
+	left, right = texts(left), texts(right)
 	least := drawnAcross
 	if switches(left, right) <= max(fewSwitches, min(len(rowsOf(left)), len(rowsOf(right)))/linesPerSwitch) {
 		least = drawnApart

@@ -27,8 +27,13 @@ type instance = pdfium.Pdfium
 // is refused instead of taking the process down.
 const maxMemoryPages = 1 << 14
 
-// errTimeout says that a file ran into its time limit.
-var errTimeout = errors.New("time limit")
+// How an instance can be lost over a file.
+var (
+	errTimeout     = errors.New("time limit of the file")
+	errPageTimeout = errors.New("time limit of a page")
+	errLost        = errors.New("the PDF engine gave up")
+	errRenew       = errors.New("it holds much")
+)
 
 // engine hands out instances of the compiled PDFium.
 type engine struct {
@@ -108,10 +113,13 @@ func compile(rc wazero.RuntimeConfig) (pdfium.Pool, error) {
 	})
 }
 
+// task is what is done with an instance.
+type task func(ctx context.Context, p instance, c *clock) error
+
 // run calls f with a fresh instance, waiting for one if all are busy. The instance is thrown away afterwards, since its
-// memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx or the time ends,
-// the instance is stopped in the middle of what it does.
-func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.Context, instance) error) error {
+// memory never shrinks and may be damaged by a broken file; a new one costs some 5 ms. When ctx ends, or what is left
+// of the file's time, or the time of a page, the instance is stopped in the middle of what it does.
+func (e *engine) run(ctx context.Context, left *time.Duration, page time.Duration, f task) error {
 	p, err := e.pool.GetInstanceWithContext(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -119,14 +127,16 @@ func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.
 		}
 		return fmt.Errorf("start a PDF engine instance: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
-	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c := startClock(left, page, end)
+	defer c.stop()
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(killed)
 		_ = p.Kill() // fails only if closed, which stop below rules out
 	})
-	err = guard(ctx, p, f)
+	err = guard(func() error { return f(ctx, p, c) })
 	if stop() {
 		if cerr := p.Close(); cerr != nil && err == nil {
 			err = fmt.Errorf("close the PDF engine: %w", cerr)
@@ -137,12 +147,46 @@ func (e *engine) run(ctx context.Context, timeout time.Duration, f func(context.
 	return context.Cause(ctx)
 }
 
+// clock ends the work on a file when its time, or that of a page, is over.
+type clock struct {
+	left       *time.Duration // of the file's time, when the clock was started
+	limit      time.Duration  // of a page
+	since      time.Time
+	file, page *time.Timer
+}
+
+func startClock(left *time.Duration, page time.Duration, end context.CancelCauseFunc) *clock {
+	return &clock{
+		left: left, limit: page, since: time.Now(),
+		file: time.AfterFunc(*left, func() { end(errTimeout) }),
+		page: time.AfterFunc(page, func() { end(errPageTimeout) }),
+	}
+}
+
+// next begins the time of another page.
+func (c *clock) next() { c.page.Reset(c.limit) }
+
+// pause lets f take time that is not the file's.
+func (c *clock) pause(f func()) {
+	c.stop()
+	f()
+	c.since = time.Now()
+	c.file.Reset(*c.left)
+	c.page.Reset(c.limit)
+}
+
+func (c *clock) stop() {
+	c.file.Stop()
+	c.page.Stop()
+	*c.left -= time.Since(c.since)
+}
+
 // guard turns a panic over a malformed file into an error: the file is at fault, and others follow.
-func guard(ctx context.Context, p instance, f func(context.Context, instance) error) (err error) {
+func guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the PDF engine gave up (%v): %w", r, rag.ErrInvalid)
+			err = fmt.Errorf("%w (%v): %w", errLost, r, rag.ErrInvalid)
 		}
 	}()
-	return f(ctx, p)
+	return f()
 }

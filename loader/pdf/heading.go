@@ -23,11 +23,12 @@ const (
 
 // look is how a heading's letters look.
 type look struct {
-	size float64 // rounded to half points
-	bold bool
+	size   float64 // rounded to half points
+	bold   bool
+	symbol bool // the font draws bullets for letters; never a heading's
 }
 
-func lookOf(b block) look { return look{roundSize(b.size), b.bold} }
+func lookOf(b block) look { return look{size: roundSize(b.size), bold: b.bold} }
 
 func roundSize(s float64) float64 { return math.Round(s*2) / 2 }
 
@@ -141,7 +142,7 @@ var (
 
 func looksLikeHeading(b block, body look) bool {
 	length := utf8.RuneCountInString(b.text)
-	if b.table || b.rows > headingRows || length > headingLength || caption.MatchString(b.text) || contentsLine.MatchString(b.text) {
+	if b.table || b.picture != nil || b.rows > headingRows || length > headingLength || caption.MatchString(b.text) || contentsLine.MatchString(b.text) {
 		return false
 	}
 	if !strings.ContainsFunc(b.text, unicode.IsLetter) || listMarker.MatchString(firstField(b.text)) && numberDepth(b.text) == 0 {
@@ -192,7 +193,7 @@ func matchOutline(pages [][]block, outline []bookmark) map[look]int {
 		want := titleKey(m.title)
 		for i := range pages[m.page] {
 			b := &pages[m.page][i]
-			if b.table || b.level > 0 || b.rows > headingRows || titleKey(b.text) != want {
+			if b.table || b.picture != nil || b.level > 0 || b.rows > headingRows || titleKey(b.text) != want {
 				continue
 			}
 			b.level = min(m.level, maxLevel)

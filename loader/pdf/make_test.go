@@ -9,6 +9,13 @@ import (
 // sheet is one page of a made PDF: lines of Helvetica at places, in the order they are drawn.
 type sheet []line
 
+// extra is what else a page of a made PDF has.
+type extra struct {
+	draw     string   // instructions after the text; pictures are /P0, /P1 …
+	pictures []string // picture objects: dictionary and stream
+	page     string   // keys of the page's dictionary
+}
+
 type line struct {
 	x, y float64
 	size float64 // 0: 10
@@ -25,6 +32,11 @@ type mark struct {
 
 // makePDF writes a minimal PDF 1.4 with the pages given. info goes into the information dictionary as it is.
 func makePDF(pages []sheet, outline []mark, info string) []byte {
+	return makePDFWith(pages, nil, outline, info)
+}
+
+// makePDFWith is makePDF with extras for the first pages.
+func makePDFWith(pages []sheet, extras []extra, outline []mark, info string) []byte {
 	var objects []string
 	add := func(format string, args ...any) int {
 		objects = append(objects, fmt.Sprintf(format, args...))
@@ -39,10 +51,18 @@ func makePDF(pages []sheet, outline []mark, info string) []byte {
 	add("<<%s>>", info)
 	var kids []string
 	var numbers []int
-	for _, p := range pages {
-		content := p.content()
+	for i, p := range pages {
+		var x extra
+		if i < len(extras) {
+			x = extras[i]
+		}
+		names := ""
+		for k, object := range x.pictures {
+			names += fmt.Sprintf("/P%d %d 0 R", k, add("%s", object))
+		}
+		content := p.content() + x.draw
 		stream := add("<</Length %d>>stream\n%s\nendstream", len(content), content)
-		n := add("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>/Contents %d 0 R>>", stream)
+		n := add("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R/F2 4 0 R>>/XObject<<%s>>>>/Contents %d 0 R%s>>", names, stream, x.page)
 		numbers = append(numbers, n)
 		kids = append(kids, fmt.Sprintf("%d 0 R", n))
 	}
@@ -108,4 +128,14 @@ func column(x, top float64, texts ...string) sheet {
 		s = append(s, line{x: x, y: top - 12*float64(i), text: t})
 	}
 	return s
+}
+
+// rawPicture is a picture object in RGB without a filter: each pixel has the colour.
+func rawPicture(w, h int, colour string) string {
+	return fmt.Sprintf("<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8/Length %d>>stream\n%s\nendstream", w, h, 3*w*h, strings.Repeat(colour, w*h))
+}
+
+// show draws a picture into a box.
+func show(name string, x, y, w, h float64) string {
+	return fmt.Sprintf("q %g 0 0 %g %g %g cm /%s Do Q\n", w, h, x, y, name)
 }

@@ -24,10 +24,18 @@ type Config struct {
 	CacheDir  string `json:"cache_dir"`  // keeps the compiled engine (21 MB) between runs; "": rag/wazero in the user's cache folder; "none": no cache. The first PDF of a process decides
 	MaxPages  int    `json:"max_pages"`  // pages read of one file, the rest is warned of; 0: all
 	TimeoutMS int    `json:"timeout_ms"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
+
+	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 10000
+	SkipPictures  bool `json:"skip_pictures"`   // leaves pictures out; text costs a part of what they do
+
+	OCR rag.OCR `json:"-"` // reads pages that have no text or none that makes sense; nil: they are warned of
 }
 
-// defaultTimeout allows some ten thousand pages; what takes longer is an attack or a loop.
-const defaultTimeout = 2 * time.Minute
+// Times that no file of use takes: some ten thousand pages, and ten times the largest scan that was seen.
+const (
+	defaultTimeout     = 2 * time.Minute
+	defaultPageTimeout = 10 * time.Second
+)
 
 // maxBytes bounds what is read into memory. The engine's memory ends at maxMemoryPages and has to hold the file and
 // what PDFium makes of it.
@@ -39,8 +47,9 @@ const headerWindow = 1024
 // Loader reads PDF files. It is safe for concurrent use: all loaders of a process share one compiled engine, which is
 // made on the first PDF, and each file gets an instance with memory of its own.
 type Loader struct {
-	cfg     Config
-	timeout time.Duration
+	cfg         Config
+	timeout     time.Duration
+	pageTimeout time.Duration
 }
 
 var (
@@ -51,14 +60,17 @@ var (
 
 // New makes a loader. Negative numbers are rag.ErrInvalid.
 func New(c Config) (*Loader, error) {
-	if c.MaxPages < 0 || c.TimeoutMS < 0 {
-		return nil, fmt.Errorf("max_pages and timeout_ms must not be negative: %w", rag.ErrInvalid)
+	if c.MaxPages < 0 || c.TimeoutMS < 0 || c.PageTimeoutMS < 0 {
+		return nil, fmt.Errorf("max_pages, timeout_ms and page_timeout_ms must not be negative: %w", rag.ErrInvalid)
 	}
-	l := &Loader{cfg: c, timeout: time.Duration(c.TimeoutMS) * time.Millisecond}
-	if l.timeout == 0 {
-		l.timeout = defaultTimeout
+	return &Loader{cfg: c, timeout: milliseconds(c.TimeoutMS, defaultTimeout), pageTimeout: milliseconds(c.PageTimeoutMS, defaultPageTimeout)}, nil
+}
+
+func milliseconds(n int, unset time.Duration) time.Duration {
+	if n == 0 {
+		return unset
 	}
-	return l, nil
+	return time.Duration(n) * time.Millisecond
 }
 
 // Formats tells that PDF files are known by "%PDF-" near their start.
@@ -70,7 +82,13 @@ func (l *Loader) Formats() []rag.Format {
 
 // Fingerprint names the version of the layout rules and the settings that change the text.
 func (l *Loader) Fingerprint() string {
-	return fmt.Sprintf("pdf/1/%d", l.cfg.MaxPages)
+	name := fmt.Sprintf("pdf/2/%d/%t", l.cfg.MaxPages, l.cfg.SkipPictures)
+	if f, ok := l.cfg.OCR.(rag.Fingerprinter); ok {
+		name += "/" + f.Fingerprint()
+	} else if l.cfg.OCR != nil {
+		name += "/ocr"
+	}
+	return name
 }
 
 func isPDF(head []byte) bool {
@@ -79,7 +97,7 @@ func isPDF(head []byte) bool {
 
 // Load yields the one document of a PDF file: its pages in Pages, its headings as "#" lines and Sections, table rows
 // as lines of cells between bars. A page without text is a Warning and makes the document partial, or empty if no page
-// has text. A file that is protected, broken or slower than the time limit is rag.ErrInvalid. Pictures are not read.
+// has text; with Config.OCR such pages are read off their picture. A file that is protected, broken or slower than the time limit is rag.ErrInvalid.
 func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
 	return func(yield func(rag.Document, error) bool) {
 		doc, err := l.load(ctx, src)
@@ -123,25 +141,31 @@ func read(ctx context.Context, src rag.Source) ([]byte, error) {
 	return data, nil
 }
 
-// extract runs PDFium over the file under the time limit.
+// extract runs PDFium over the file under the time limits. A page over which the engine is lost is left out, and a new
+// engine goes on behind it.
 func (l *Loader) extract(ctx context.Context, data []byte) (*rawDocument, error) {
 	engine, err := sharedEngine(l.cfg.CacheDir)
 	if err != nil {
 		return nil, err
 	}
-	var raw *rawDocument
-	err = engine.run(ctx, l.timeout, func(ctx context.Context, p instance) error {
-		var err error
-		raw, err = readDocument(ctx, p, data, l.cfg)
-		return err
-	})
-	switch {
-	case err == nil:
-		return raw, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.Is(err, errTimeout):
-		return nil, fmt.Errorf("not read within %s (setting timeout_ms): %w", l.timeout, rag.ErrInvalid)
+	r := &reader{data: data, cfg: l.cfg, encoded: map[[32]byte]*encoded{}}
+	left := l.timeout
+	for {
+		err := engine.run(ctx, &left, l.pageTimeout, r.read)
+		switch {
+		case err == nil:
+			return &r.raw, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, errRenew):
+		case r.inPage() && errors.Is(err, errPageTimeout):
+			r.raw.pages = append(r.raw.pages, rawPage{broken: fmt.Sprintf("it takes longer than %s (setting page_timeout_ms)", l.pageTimeout)})
+		case r.inPage() && errors.Is(err, errLost):
+			r.raw.pages = append(r.raw.pages, rawPage{broken: err.Error()})
+		case errors.Is(err, errTimeout), errors.Is(err, errPageTimeout):
+			return nil, fmt.Errorf("not read within %s (settings timeout_ms and page_timeout_ms): %w", l.timeout, rag.ErrInvalid)
+		default:
+			return nil, err
+		}
 	}
-	return nil, err
 }

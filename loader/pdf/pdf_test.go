@@ -93,7 +93,7 @@ func TestText(t *testing.T) {
 	}
 	narrowWant := func(head string) string {
 		return "The severity tells online teams on what line to write; the rest is in the table.\n\n" +
-			"| Level | Description | Answer |\n| " + head + " | data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"
+			"| Level | Description | Answer |\n| --- | --- | --- |\n| " + head + " | data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"
 	}
 	tests := []struct {
 		name string
@@ -104,15 +104,15 @@ func TestText(t *testing.T) {
 		{"a word that the text does not have elsewhere is not made up", narrow("Standar", "d"), narrowWant("Standar d")},
 		{"a word with room for more is not broken", narrow("on", "line"), narrowWant("on line")},
 		{"a blank parts words in a narrow cell", narrow("Severit ", "y"), narrowWant("Severit y")},
-		{"cells with sentences are no columns", codes, "| Code | Meaning | Usual cause |\n| TW-5031 | gateway does not answer | certificate of the sensor expired |\n| TW-5044 | reading out of range | ice on the probe |\n| TW-5102 | clock drift above 4 seconds | time server not reachable |\n"},
-		{"a cell of two lines stays one cell", wrapped, "| Level | Description | Answer |\n| SEV1 | customers see wrong data, or data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"},
+		{"cells with sentences are no columns", codes, "| Code | Meaning | Usual cause |\n| --- | --- | --- |\n| TW-5031 | gateway does not answer | certificate of the sensor expired |\n| TW-5044 | reading out of range | ice on the probe |\n| TW-5102 | clock drift above 4 seconds | time server not reachable |\n"},
+		{"a cell of two lines stays one cell", wrapped, "| Level | Description | Answer |\n| --- | --- | --- |\n| SEV1 | customers see wrong data, or data is exposed | 15 minutes |\n| SEV2 | one region is down | 30 minutes |\n"},
 		{"lines of a paragraph are joined", column(72, 700, "The quick brown fox jumps over", "the lazy dog."), "The quick brown fox jumps over the lazy dog.\n"},
 		{"a word parted at the line's end is one word", column(72, 700, "The engine is very effi-", "cient in what it does to", "the text."), "The engine is very efficient in what it does to the text.\n"},
 		{"a hyphen that the text has elsewhere stays", column(72, 700, "A well-known fact is that a well-", "known fact is seldom checked."), "A well-known fact is that a well-known fact is seldom checked.\n"},
 		{"columns drawn one after the other", append(append(sheet{}, left...), right...), twoColumns},
 		{"columns drawn line by line across", interleaved, twoColumns},
-		{"rows of a table are lines of cells", table, "| Country | Capital | Area |\n| Austria | Vienna | 83,879 |\n| Finland | Helsinki | 338,424 |\n"},
-		{"list items stand apart", column(72, 700, "1. Open the box.", "2. Close the box again.", "3. Go home."), "1. Open the box.\n\n2. Close the box again.\n\n3. Go home.\n"},
+		{"rows of a table are lines of cells", table, "| Country | Capital | Area |\n| --- | --- | --- |\n| Austria | Vienna | 83,879 |\n| Finland | Helsinki | 338,424 |\n"},
+		{"list items are lines of their own", column(72, 700, "1. Open the box.", "2. Close the box again.", "3. Go home."), "1. Open the box.\n2. Close the box again.\n3. Go home.\n"},
 		{"bold words at a line's start part no paragraph", append(sheet{{x: 72, y: 712, bold: true, text: "Bold"}, {x: 98, y: 712, text: "words begin this line of text,"}}, column(72, 700, "which goes on here for a while.")...), "Bold words begin this line of text, which goes on here for a while.\n"},
 		{"lines of a table of contents stay apart", column(72, 700, "1.1 First things . . . . . . . . . . . . 1", "1.2 Second things . . . . . . . . . . . 23"), "1.1 First things ... 1\n1.2 Second things ... 23\n"},
 		{"text in the margin comes after the page's", append(sheet{{x: 30, y: 300, up: true, text: "turned in the margin"}}, column(72, 700, "A line of text that is longer", "than what the margin says.")...), "A line of text that is longer than what the margin says.\n\nturned in the margin\n"},

@@ -20,10 +20,16 @@ type rawDocument struct {
 	info    map[string]string // document information by PDF key; empty values left out
 }
 
-// rawPage is the words of a page in drawing order.
+// rawPage is the words of a page in drawing order, and what else is drawn on it.
 type rawPage struct {
-	words  []word
-	broken string // why the page could not be read; "" if it was
+	words    []word
+	pictures []picture
+	rules    []box    // lines that are thin and straight, for tables
+	links    []string // addresses; word.link counts them from 1
+	lost     []string // what of the page could not be read
+	blank    bool     // nothing is drawn on it
+	scanned  bool     // the words were read off a picture of it
+	broken   string   // why the page could not be read at all; "" if it was
 }
 
 // bookmark is one entry of the outline.
@@ -39,38 +45,94 @@ const (
 	maxBookmarkDepth = 12
 )
 
-// readDocument reads the words of all pages, the outline and the information.
-func readDocument(ctx context.Context, p instance, data []byte, cfg Config) (*rawDocument, error) {
-	doc, err := open(p, data, cfg.Password)
+// reader reads a file with one engine after the other, as far as they get.
+type reader struct {
+	data    []byte
+	cfg     Config
+	raw     rawDocument
+	encoded map[[32]byte]*encoded // pictures by the digest of what stands in the file
+	bytes   int                   // of the pictures
+	objects int                   // looked at
+}
+
+// inPage reports whether pages are missing yet.
+func (r *reader) inPage() bool { return len(r.raw.pages) < r.pages() }
+
+// pages is how many pages are to be read; 0 before the file is open.
+func (r *reader) pages() int {
+	if r.cfg.MaxPages > 0 {
+		return min(r.raw.total, r.cfg.MaxPages)
+	}
+	return r.raw.total
+}
+
+// read opens the file and reads the pages that are missing, at first also the outline and the information.
+func (r *reader) read(ctx context.Context, p instance, c *clock) error {
+	doc, err := open(p, r.data, r.cfg.Password)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	count, err := p.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc})
-	if err != nil {
-		return nil, damaged(err)
-	}
-	raw := &rawDocument{total: count.PageCount}
-	if raw.total == 0 {
-		return nil, fmt.Errorf("the file has no pages that can be found: %w", rag.ErrInvalid)
-	}
-	n := raw.total
-	if cfg.MaxPages > 0 {
-		n = min(n, cfg.MaxPages)
-	}
-	for i := range n {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		words, err := readPage(p, doc, i)
-		page := rawPage{words: words}
+	if r.raw.total == 0 {
+		count, err := p.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc})
 		if err != nil {
+			return damaged(err)
+		}
+		if count.PageCount == 0 {
+			return fmt.Errorf("the file has no pages that can be found: %w", rag.ErrInvalid)
+		}
+		r.raw.outline = readOutline(ctx, p, doc)
+		r.raw.info = readInfo(p, doc)
+		r.raw.total = count.PageCount
+	}
+	for r.inPage() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.objects > maxHandles {
+			r.objects = 0
+			return errRenew
+		}
+		c.next()
+		page, err := r.readPage(p, doc, len(r.raw.pages))
+		if err != nil {
+			if _, dead := p.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc}); dead != nil {
+				return fmt.Errorf("%w (%w)", errLost, err)
+			}
 			page.broken = err.Error()
 		}
-		raw.pages = append(raw.pages, page)
+		if r.cfg.OCR != nil && err == nil {
+			if err := r.recognise(ctx, p, doc, c, &page); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err // the engine was stopped: what it gave of the page is not whole
+		}
+		r.raw.pages = append(r.raw.pages, page)
 	}
-	raw.outline = readOutline(ctx, p, doc)
-	raw.info = readInfo(p, doc)
-	return raw, ctx.Err()
+	return ctx.Err()
+}
+
+// readPage reads a page (0-based).
+func (r *reader) readPage(p instance, doc references.FPDF_DOCUMENT, index int) (rawPage, error) {
+	var raw rawPage
+	page, err := p.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
+	if err != nil {
+		return raw, err
+	}
+	defer p.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	ref := requests.Page{ByReference: &page.Page}
+	links := readLinks(p, doc, ref)
+	if raw.words, err = readWords(p, ref, links); err != nil {
+		return raw, err
+	}
+	for _, l := range links {
+		raw.links = append(raw.links, l.address)
+	}
+	o := objectReader{reader: r, p: p, doc: doc, page: ref, raw: &raw}
+	err = o.read()
+	raw.blank = o.seen == 0
+	return raw, err
 }
 
 // open opens the document. An empty user password needs none; whether copying is allowed is not asked, since the text

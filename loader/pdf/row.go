@@ -103,12 +103,21 @@ func mode(weights map[float64]int) float64 {
 // text is the line as plain text.
 func (r *row) text(v *vocabulary) string { return joinWords(r.words, v) }
 
-// joinWords writes neighbouring words of one line with the blanks they had.
+// joinWords writes neighbouring words of one line with the blanks they had, and marks links where v says so.
 func joinWords(words []word, v *vocabulary) string {
 	var b strings.Builder
+	link := 0
 	for i, w := range words {
+		to := w.link
+		if !v.links {
+			to = 0
+		}
 		if i > 0 {
 			prev := words[i-1]
+			if to == 0 {
+				markLink(&b, link, to)
+				link = to
+			}
 			switch {
 			case prev.hyphen && w.seq == prev.seq+1:
 				b.WriteString(v.hyphen(prev.text, w.text))
@@ -116,8 +125,11 @@ func joinWords(words []word, v *vocabulary) string {
 				b.WriteByte(' ')
 			}
 		}
+		markLink(&b, link, to)
+		link = to
 		b.WriteString(w.text)
 	}
+	markLink(&b, link, 0)
 	return b.String()
 }
 

@@ -1,15 +1,21 @@
 package pdf_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"image"
+	_ "image/jpeg"
+	_ "image/png"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-d8745b77/rag"
@@ -31,6 +37,9 @@ type expectation struct {
 	Outline     [][]any         `json:"outline_first"`
 	Furniture   []string        `json:"page_furniture"`
 	TableCells  []expectedCells `json:"table_cells"`
+
+	Images       *int           `json:"images"`
+	ImagesByPage map[string]int `json:"images_by_page"`
 }
 
 type placed struct {
@@ -117,13 +126,14 @@ func checkFile(t *testing.T, data []byte, want expectation, count func(kind, wha
 			t.Errorf("without its password: got %v, want ErrInvalid that names the setting", err)
 		}
 	}
-	doc, err := load(t, pdf.Config{Password: want.Password}, data)
+	doc, err := load(t, pdf.Config{Password: want.Password, TimeoutMS: patience, PageTimeoutMS: patience}, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Pages) != want.Pages {
 		t.Errorf("got %d pages, want %d", len(doc.Pages), want.Pages)
 	}
+	checkPictures(t, &doc, want)
 	if want.OCRText != "" {
 		if doc.State != rag.StateEmpty || len(doc.Warnings) == 0 || doc.Warnings[0].Page != 1 {
 			t.Errorf("a scan: state %q, warnings %v", doc.State, doc.Warnings)
@@ -153,6 +163,33 @@ func checkFile(t *testing.T, data []byte, want expectation, count func(kind, wha
 			if strings.Contains(plain(doc.Text), plain(f)) {
 				t.Errorf("the running line %q is in the text", f)
 			}
+		}
+	}
+}
+
+// patience is longer than any file takes on a machine that does much else, in milliseconds.
+const patience = 600_000
+
+// checkPictures counts the pictures by page. Each must be a file that can be shown, in a box on its page.
+func checkPictures(t *testing.T, doc *rag.Document, want expectation) {
+	if want.Images != nil && len(doc.Images) != *want.Images {
+		t.Errorf("got %d pictures, want %d", len(doc.Images), *want.Images)
+	}
+	byPage := map[string]int{}
+	for _, img := range doc.Images {
+		byPage[strconv.Itoa(img.Page)]++
+		c, _, err := image.DecodeConfig(bytes.NewReader(img.Data))
+		if err != nil || c.Width == 0 || c.Height == 0 {
+			t.Errorf("the picture on page %d is no %s: %v", img.Page, img.MediaType, err)
+		}
+		if img.Box[2] <= img.Box[0] || img.Box[3] <= img.Box[1] {
+			t.Errorf("the picture on page %d has the box %v", img.Page, img.Box)
+		}
+		t.Logf("picture: page %d, %v, %s, %d by %d, %d bytes, at %d: %.40q", img.Page, img.Box, img.MediaType, c.Width, c.Height, len(img.Data), img.Offset, doc.Text[img.Offset:])
+	}
+	if want.ImagesByPage != nil {
+		if diff := cmp.Diff(want.ImagesByPage, byPage); diff != "" {
+			t.Errorf("pictures by page (-want +got):\n%s", diff)
 		}
 	}
 }

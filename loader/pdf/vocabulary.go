@@ -13,6 +13,8 @@ type vocabulary struct {
 	// hangulBlanks tells that lines of Korean that end between words end with a blank in the file, so that those
 	// without one end inside a word: Korean is broken at any syllable.
 	hangulBlanks bool
+
+	links bool // mark the words of links
 }
 
 // blankShare is the part of Korean words before a line's end that have a blank after them from which blanks mean
@@ -20,7 +22,7 @@ type vocabulary struct {
 const blankShare = 0.1
 
 func newVocabulary(raw *rawDocument) *vocabulary {
-	v := &vocabulary{words: map[string]bool{}}
+	v := &vocabulary{words: map[string]bool{}, links: true}
 	ends, blanks := 0, 0
 	for _, p := range raw.pages {
 		for i, w := range p.words {
@@ -65,4 +67,9 @@ func (v *vocabulary) hyphen(a, b string) string {
 		return "-"
 	}
 	return ""
+}
+
+// addressPart reports what is an address or its beginning: in a link it goes on behind a line's end with nothing added.
+func addressPart(s string) bool {
+	return strings.Contains(s, "://") || strings.Contains(s, "@") || strings.HasPrefix(s, "www.")
 }

@@ -36,6 +36,8 @@ type word struct {
 	hyphen bool // the word was cut by a hyphen at the line's end
 	blank  bool // a blank follows in the file
 	char   int  // place of the first character on the page
+	table  *table
+	link   int // which of the page's links the word is part of, from 1; 0: of none
 }
 
 // lineHyphen are the characters PDFium puts for a hyphen at the end of a line, with the rest of the word following
@@ -47,6 +49,9 @@ func isBreak(r rune) bool { return r <= ' ' || unicode.IsSpace(r) || lineHyphen(
 // boldWeight is the font weight from which text counts as bold; LaTeX's bold fonts are measured at 700, regular 425.
 const boldWeight = 600
 
+// symbolName is how names of fonts look that draw a bullet for a letter.
+var symbolName = regexp.MustCompile(`(?i)dingbat|wingding|webding`)
+
 // boldName is how names of bold fonts look: Arial-BoldMT, Gotham-Black, CMBX12.
 var boldName = regexp.MustCompile(`(?i)bold|black|heavy|demi|CMBX`)
 
@@ -56,16 +61,13 @@ type textPage struct {
 	page references.FPDF_TEXTPAGE
 	text []rune
 	same bool // whether the index in text is the character index
+
+	links []link
 }
 
-// readPage returns the words of a page in drawing order.
-func readPage(p instance, doc references.FPDF_DOCUMENT, index int) ([]word, error) {
-	page, err := p.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
-	if err != nil {
-		return nil, err
-	}
-	defer p.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
-	text, err := p.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+// readWords returns the words of a page in drawing order.
+func readWords(p instance, page requests.Page, links []link) ([]word, error) {
+	text, err := p.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func readPage(p instance, doc references.FPDF_DOCUMENT, index int) ([]word, erro
 		return nil, err
 	}
 	runes := []rune(strings.TrimSuffix(all.Text, "\x00"))
-	return (&textPage{p: p, page: text.TextPage, text: runes, same: len(runes) == count.Count}).words(), nil
+	return (&textPage{p: p, page: text.TextPage, text: runes, same: len(runes) == count.Count, links: links}).words(), nil
 }
 
 // words cuts the text at blanks and line hyphens and measures each word by its first and last character.
@@ -104,6 +106,9 @@ func (t *textPage) words() []word {
 			continue
 		}
 		if newLine {
+			j = t.noteNumber(i, j, first)
+		}
+		if newLine {
 			t.dress(out[line:])
 			line, newLine = len(out), false
 			turn = (4 - t.angle(i)) % 4
@@ -123,6 +128,25 @@ func (t *textPage) words() []word {
 	return out
 }
 
+// noteNumber returns where the number of a footnote ends that a line begins with: smaller figures right before a letter,
+// which the engine takes for one word with what follows. Without one it returns the run's end.
+func (t *textPage) noteNumber(i, end int, first box) int {
+	k := i
+	for k < end && unicode.IsDigit(t.text[k]) {
+		k++
+	}
+	if k == i || k == end || !unicode.IsLetter(t.text[k]) {
+		return end
+	}
+	if letter, ok := t.charBox(k); ok && first.height() < noteHeight*letter.height() {
+		return k
+	}
+	return end
+}
+
+// noteHeight is how high the number of a footnote is at most, in heights of the text.
+const noteHeight = 0.8
+
 // dress sets size and weight of a line's words. Most lines have one look, so only the ends are asked, and the words
 // between where the ends or the heights of the boxes differ.
 func (t *textPage) dress(line []word) {
@@ -139,6 +163,9 @@ func (t *textPage) dress(line []word) {
 		}
 		l := t.look(w.char)
 		w.size, w.bold = l.size, l.bold
+		if i == 0 && l.symbol && len([]rune(w.text)) == 1 {
+			w.text = "•"
+		}
 	}
 }
 
@@ -179,7 +206,8 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 			return t.pieces(i, j)
 		}
 	}
-	return []word{{text: text, box: first.union(last).turned(turn), turn: turn, char: i}}
+	whole := first.union(last)
+	return []word{{text: text, box: whole.turned(turn), turn: turn, char: i, link: linkAt(t.links, whole)}}
 }
 
 // Limits of a run of characters, in heights of its boxes.
@@ -206,7 +234,7 @@ func (t *textPage) pieces(i, j int) []word {
 			end++
 		}
 		if text := cleanText(string(t.text[start:end])); ok && text != "" {
-			out = append(out, word{text: text, box: b, char: start})
+			out = append(out, word{text: text, box: b, char: start, link: linkAt(t.links, b)})
 		}
 		start = end
 	}
@@ -270,7 +298,7 @@ func (t *textPage) look(i int) look {
 		return l
 	}
 	if f, err := t.p.FPDFText_GetFontInfo(&requests.FPDFText_GetFontInfo{TextPage: t.page, Index: index}); err == nil {
-		l.bold = boldName.MatchString(f.FontName)
+		l.bold, l.symbol = boldName.MatchString(f.FontName), symbolName.MatchString(f.FontName)
 	}
 	return l
 }

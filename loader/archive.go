@@ -20,21 +20,21 @@ import (
 
 // Limits of an archive. Real files stay far below each.
 const (
-	docxMaxUnzipped = 512 << 20 // bytes of all parts
-	docxMaxParts    = 20_000    // parts; one for each picture and a dozen more
-	docxMaxRatio    = 250       // unzipped to zipped size, of all parts; XML that repeats itself reaches 100
-	docxRatioFrom   = 16 << 20  // bytes from which the ratio counts
-	docxMaxXML      = 128 << 20 // bytes of one part of text; a manual of 900 pages has 10 MB
+	archiveMaxUnzipped = 512 << 20 // bytes of all parts
+	archiveMaxParts    = 20_000    // parts; one for each picture and a dozen more
+	archiveMaxRatio    = 250       // unzipped to zipped size, of all parts; XML that repeats itself reaches 100
+	archiveRatioFrom   = 16 << 20  // bytes from which the ratio counts
+	archiveMaxXML      = 128 << 20 // bytes of one part of text; a manual of 900 pages has 10 MB
 )
 
-// docxPackage is the archive of a Word file.
-type docxPackage struct {
+// archive is a zip archive whose entries are the parts of a document: Office Open XML, EPUB.
+type archive struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one Load
 	parts map[string]*zip.File
 }
 
-// openDOCX opens the archive and refuses one that would unpack to too much, before unpacking anything.
-func openDOCX(ctx context.Context, data []byte, maxUnzipped int64) (*docxPackage, error) {
+// openArchive opens the archive and refuses one that would unpack to too much, before unpacking anything.
+func openArchive(ctx context.Context, data []byte, maxUnzipped int64) (*archive, error) {
 	if !bytes.HasPrefix(data, []byte("PK")) {
 		return nil, fmt.Errorf("no zip archive: %w", rag.ErrUnsupported)
 	}
@@ -43,12 +43,12 @@ func openDOCX(ctx context.Context, data []byte, maxUnzipped int64) (*docxPackage
 		return nil, fmt.Errorf("the archive is corrupt or cut short (%v): %w", err, rag.ErrInvalid)
 	}
 	if maxUnzipped == 0 {
-		maxUnzipped = docxMaxUnzipped
+		maxUnzipped = archiveMaxUnzipped
 	}
-	if len(z.File) > docxMaxParts {
-		return nil, fmt.Errorf("the archive has %d parts, more than %d: %w", len(z.File), docxMaxParts, rag.ErrInvalid)
+	if len(z.File) > archiveMaxParts {
+		return nil, fmt.Errorf("the archive has %d parts, more than %d: %w", len(z.File), archiveMaxParts, rag.ErrInvalid)
 	}
-	p := &docxPackage{ctx: ctx, parts: map[string]*zip.File{}}
+	p := &archive{ctx: ctx, parts: map[string]*zip.File{}}
 	var total uint64
 	for _, f := range z.File {
 		total += min(f.UncompressedSize64, 1<<40) // the sum of declared sizes must not overflow
@@ -57,8 +57,8 @@ func openDOCX(ctx context.Context, data []byte, maxUnzipped int64) (*docxPackage
 			p.parts[name] = f
 		}
 	}
-	if total > uint64(maxUnzipped) || total > docxRatioFrom && total > docxMaxRatio*uint64(len(data)) {
-		return nil, fmt.Errorf("%d bytes unpack to %d: too many (setting max_unzipped), or an archive made to exhaust memory: %w", len(data), total, rag.ErrInvalid)
+	if total > uint64(maxUnzipped) || total > archiveRatioFrom && total > archiveMaxRatio*uint64(len(data)) {
+		return nil, fmt.Errorf("%d bytes unpack to %d: too many (ingest.max_unpacked_bytes, or max_unzipped of the loader), or an archive made to exhaust memory: %w", len(data), total, rag.ErrInvalid)
 	}
 	return p, nil
 }
@@ -76,8 +76,25 @@ func partName(name string) (string, bool) {
 	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+name), "/")), true
 }
 
+// data returns all bytes of a part, or false if there is none of that name.
+func (p *archive) data(name string) ([]byte, bool, error) {
+	part, ok, err := p.open(name)
+	if err != nil || !ok {
+		return nil, ok, err
+	}
+	defer part.Close()
+	data, err := io.ReadAll(part)
+	if cerr := p.ctx.Err(); cerr != nil {
+		return nil, true, cerr
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("unpack %s: %v: %w", name, err, rag.ErrInvalid)
+	}
+	return data, true, nil
+}
+
 // open returns a part's bytes, no more than its entry in the archive says.
-func (p *docxPackage) open(name string) (io.ReadCloser, bool, error) {
+func (p *archive) open(name string) (io.ReadCloser, bool, error) {
 	f, ok := p.parts[name]
 	if !ok {
 		return nil, false, nil
@@ -94,9 +111,9 @@ func (p *docxPackage) open(name string) (io.ReadCloser, bool, error) {
 }
 
 // read parses a part: visit is given its root element. A part that is missing is as an empty one.
-func (p *docxPackage) read(name string, visit func(*xmlReader, xml.StartElement) error) error {
-	if f := p.parts[name]; f != nil && f.UncompressedSize64 > docxMaxXML {
-		return fmt.Errorf("%s has %d bytes, more than %d: %w", name, f.UncompressedSize64, docxMaxXML, rag.ErrInvalid)
+func (p *archive) read(name string, visit func(*xmlReader, xml.StartElement) error) error {
+	if f := p.parts[name]; f != nil && f.UncompressedSize64 > archiveMaxXML {
+		return fmt.Errorf("%s has %d bytes, more than %d: %w", name, f.UncompressedSize64, archiveMaxXML, rag.ErrInvalid)
 	}
 	part, ok, err := p.open(name)
 	if err != nil || !ok {
@@ -145,7 +162,7 @@ type relation struct {
 }
 
 // relations returns the relationships of a part by ID; "" is the package itself.
-func (p *docxPackage) relations(part string) (map[string]relation, error) {
+func (p *archive) relations(part string) (map[string]relation, error) {
 	dir, base := path.Split(part)
 	out := map[string]relation{}
 	err := p.read(dir+"_rels/"+base+".rels", func(x *xmlReader, _ xml.StartElement) error {
@@ -164,24 +181,6 @@ func (p *docxPackage) relations(part string) (map[string]relation, error) {
 		})
 	})
 	return out, err
-}
-
-// mainPart returns the name of the part that holds the text, wherever the package says it is.
-func (p *docxPackage) mainPart() (string, error) {
-	rels, err := p.relations("")
-	if err != nil {
-		return "", err
-	}
-	name := "word/document.xml"
-	for _, r := range rels {
-		if r.kind == "officeDocument" && !r.external {
-			name = r.target
-		}
-	}
-	if _, ok := p.parts[name]; !ok || strings.HasPrefix(name, "xl/") || strings.HasPrefix(name, "ppt/") {
-		return "", fmt.Errorf("the archive holds no Word document: %w", rag.ErrUnsupported)
-	}
-	return name, nil
 }
 
 // related returns the name of the part that has a kind of relation to another; "" if there is none.

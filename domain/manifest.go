@@ -1,0 +1,287 @@
+package domain
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// maxManifestBytes bounds what is read of a manifest; a line has a few hundred bytes.
+const maxManifestBytes = 256 << 20
+
+// manifest is a manifest being checked.
+type manifest struct {
+	d     *Domain
+	lines []*manifestLine
+	list  []Problem
+}
+
+// manifestLine is what one line says of one file.
+type manifestLine struct {
+	number int
+	path   string // as written
+	column int    // of the path
+	abs    string // path of the file
+	title  string
+	meta   rag.Meta
+	found  bool // among the files to ingest
+}
+
+func (m *manifest) errorf(line, column int, field, format string, args ...any) {
+	m.list = append(m.list, Problem{line, column, field, fmt.Sprintf(format, args...)})
+}
+
+// Manifest reads a JSONL file that says of each file in the roots, files or folders, in one line what it is, and returns
+// the files with what it says. Without roots the files are those that it names, in its own folder. A document_path that
+// is not absolute is seen from the manifest's folder.
+//
+// Everything that is wrong is reported at once in a *FileError, which matches rag.ErrInvalid: a line that is no JSON
+// object or not UTF-8, an unknown, repeated or missing field, a value of the wrong type or in no vocabulary, a date that
+// cannot be read (if the domain refuses those), dates in the wrong order, a file named twice, absent, outside of the
+// roots or passed over, a file without a line.
+func (d *Domain) Manifest(file string, roots ...string) ([]rag.Sources, error) {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	f, err := os.Open(abs)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxManifestBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	m := &manifest{d: d}
+	if len(data) > maxManifestBytes {
+		m.errorf(0, 0, "", "larger than %d MiB", maxManifestBytes>>20)
+		return nil, problems(file, m.list)
+	}
+	m.read(filepath.Dir(abs), data)
+	sets := m.match(abs, roots)
+	if err := problems(file, m.list); err != nil {
+		return nil, err
+	}
+	return sets, nil
+}
+
+// read reads the lines; blank ones are passed over.
+func (m *manifest) read(dir string, data []byte) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	number := 0
+	first := map[string]int{}
+	for text := range bytes.Lines(data) {
+		number++
+		text = bytes.TrimRight(text, "\r\n")
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if !utf8.Valid(text) {
+			m.errorf(number, 0, "", "not UTF-8")
+			continue
+		}
+		line := m.line(number, text)
+		if line == nil || line.path == "" {
+			continue
+		}
+		line.abs = filepath.FromSlash(line.path)
+		if !filepath.IsAbs(line.abs) {
+			line.abs = filepath.Join(dir, line.abs)
+		}
+		line.abs = filepath.Clean(line.abs)
+		if earlier, twice := first[line.abs]; twice {
+			m.errorf(number, line.column, FieldPath, "%s is named twice, first in line %d", line.path, earlier)
+			continue
+		}
+		first[line.abs] = number
+		m.lines = append(m.lines, line)
+	}
+	if len(m.lines) == 0 && len(m.list) == 0 {
+		m.errorf(0, 0, "", "no line in it")
+	}
+}
+
+// line checks one line, and returns nil if it is no object.
+func (m *manifest) line(number int, text []byte) *manifestLine {
+	object, bad := parseObject(text)
+	if bad != nil {
+		m.errorf(number, inCharacters(text, bad.column), "", "%s", bad.message)
+		return nil
+	}
+	line := &manifestLine{number: number, meta: rag.Meta{}}
+	for i := range object {
+		object[i].column = inCharacters(text, object[i].column)
+		pair := object[i]
+		if pair.twice {
+			m.errorf(number, pair.column, pair.key, "given twice")
+			continue
+		}
+		m.field(line, pair)
+	}
+	if line.column == 0 {
+		m.errorf(number, 0, FieldPath, "is required and not given")
+	}
+	m.whole(line, object)
+	return line
+}
+
+// inCharacters turns a 1-based column in bytes into one in characters.
+func inCharacters(text []byte, column int) int {
+	return utf8.RuneCount(text[:min(max(column-1, 0), len(text))]) + 1
+}
+
+// field checks one pair of a line.
+func (m *manifest) field(line *manifestLine, pair pair) {
+	report := func(format string, args ...any) { m.errorf(line.number, pair.column, pair.key, format, args...) }
+	f, declared := m.d.Field(pair.key)
+	switch {
+	case pair.key == FieldPath:
+		line.column = pair.column
+		if path, ok := pair.value.(string); ok && strings.TrimSpace(path) != "" && !strings.ContainsRune(path, 0) {
+			line.path = path
+			return
+		}
+		report("want the path of a file, got %s", describe(pair.value))
+		return
+	case !declared && pair.key == FieldTitle:
+		f = &Field{Name: FieldTitle, Type: String}
+	case !declared:
+		known := append([]string{FieldPath, FieldTitle}, m.d.names()...)
+		report("unknown field%s", rag.DidYouMean(pair.key, known))
+		return
+	}
+	value, err := f.Value(pair.value)
+	if err != nil && m.d.Validity.tolerated(f.Name, err) {
+		value, err = pair.value, nil // the document will need review
+	}
+	switch {
+	case err != nil:
+		report("%s", reason(err))
+	case pair.key == FieldTitle:
+		line.title, _ = value.(string)
+	case value != nil:
+		line.meta[pair.key] = value
+	}
+}
+
+// whole checks what concerns several fields of a line.
+func (m *manifest) whole(line *manifestLine, object []pair) {
+	given := func(name string) bool { // also badly: that is reported already
+		return slices.ContainsFunc(object, func(p pair) bool { return p.key == name && describe(p.value) != "an empty text" && p.value != nil })
+	}
+	byPath := []string{}
+	if m.d.Paths != nil {
+		byPath = m.d.Paths.fields()
+	}
+	for _, f := range m.d.Fields {
+		if f.Required && !given(f.Name) && !slices.Contains(byPath, f.Name) {
+			m.errorf(line.number, 0, f.Name, "is required and not given")
+		}
+	}
+	if v := m.d.Validity; v != nil {
+		if err := v.inverted(line.meta, m.d.zone()); err != nil {
+			m.errorf(line.number, 0, v.Until, "%s", reason(err))
+		}
+	}
+}
+
+// listed is a pair of a set of sources.
+type listed struct {
+	src rag.Source
+	err error
+}
+
+// match finds the file of each line among the files to ingest, and the line of each file.
+func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
+	byURI := map[string]*manifestLine{}
+	for _, line := range m.lines {
+		byURI[rag.FileURI(line.abs)] = line
+	}
+	whole := len(roots) > 0 // every file must have a line
+	if !whole {
+		roots = []string{filepath.Dir(manifestPath)}
+	}
+	sets := make([]rag.Sources, len(roots))
+	for i, root := range roots {
+		set := rag.Path(root)
+		var pairs []listed
+		for src, err := range set.All {
+			line := byURI[src.URI]
+			switch {
+			case line == nil && (!whole || src.URI == rag.FileURI(manifestPath) || src.URI == m.d.file):
+				continue
+			case line == nil && err == nil:
+				m.errorf(0, 0, "", "no line names the file %s: add one, or move the file away", m.shown(src.URI, manifestPath))
+			case line != nil:
+				line.found = true
+				if err != nil {
+					m.errorf(line.number, line.column, FieldPath, "%s: %s", line.path, reason(err))
+				}
+				src = m.d.describe(src, line.title, line.meta)
+			}
+			pairs = append(pairs, listed{src, err})
+		}
+		sets[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
+			for _, p := range pairs {
+				if !yield(p.src, p.err) {
+					return
+				}
+			}
+		}}
+	}
+	m.explainMissing(roots)
+	return sets
+}
+
+// shown is a file's path for a message: from the manifest's folder, as a line would name it.
+func (m *manifest) shown(uri, manifestPath string) string {
+	path, ok := rag.FilePath(uri)
+	if !ok {
+		return uri
+	}
+	if rel, err := filepath.Rel(filepath.Dir(manifestPath), path); err == nil {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// explainMissing says of each line whose file is not to be ingested why.
+func (m *manifest) explainMissing(roots []string) {
+	for _, line := range m.lines {
+		if line.found {
+			continue
+		}
+		why := "is passed over: it is a link or its name begins with a dot"
+		st, err := os.Lstat(line.abs)
+		switch {
+		case !slices.ContainsFunc(roots, func(root string) bool { return within(root, line.abs) }):
+			why = "lies outside of the files and folders to ingest"
+		case errors.Is(err, os.ErrNotExist):
+			why = "there is no such file"
+		case err != nil:
+			why = "cannot be read"
+		case st.IsDir():
+			why = "is a folder"
+		}
+		m.errorf(line.number, line.column, FieldPath, "%s: %s", line.path, why)
+	}
+}
+
+// within reports whether a path is root or lies below it.
+func within(root, path string) bool {
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(abs, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

@@ -1,0 +1,141 @@
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// policy is what a domain makes of the documents of one source.
+type policy struct {
+	d        *Domain
+	pathNote string // why the path says nothing; "" if it does, or need not
+}
+
+var _ rag.MetaPolicy = policy{}
+
+// Fingerprint names the domain's rules and what the path said.
+func (p policy) Fingerprint() string {
+	if p.pathNote != "" {
+		return p.d.fingerprint + "/" + p.pathNote
+	}
+	return p.d.fingerprint
+}
+
+// Apply puts values into the words of the vocabulary and reads the validity. A value that does not fit stays as it is,
+// since the source says it, and a warning says so.
+func (p policy) Apply(m rag.Meta) (rag.Meta, rag.Validity, []rag.Warning) {
+	var warnings []rag.Warning
+	warn := func(format string, args ...any) {
+		warnings = append(warnings, rag.Warning{Message: fmt.Sprintf(format, args...)})
+	}
+	p.fillUnknown(m, warn)
+	for i := range p.d.Fields {
+		f := &p.d.Fields[i]
+		if p.given(f, m) {
+			continue
+		}
+		v, err := f.Value(m[f.Name])
+		switch {
+		case err != nil:
+			if !p.d.Validity.dates(f.Name) { // the validity policy says it in its own words
+				warn("%s: %s", f.Name, reason(err))
+			}
+		case v != nil:
+			m[f.Name] = v
+		default:
+			delete(m, f.Name)
+			if f.Required {
+				warn("%s: is required and not given", f.Name)
+			}
+		}
+	}
+	maps.Copy(m, p.d.Forced)
+	if p.d.Validity == nil {
+		return m, rag.Validity{}, warnings
+	}
+	v, dates := p.d.Validity.of(m, p.d.zone())
+	if err := p.d.Validity.inverted(m, p.d.zone()); err != nil {
+		v.Stated = false
+		warn("%s: the text needs review", reason(err))
+	}
+	return m, v, append(warnings, dates...)
+}
+
+// given reports a field that is not in the metadata by design: the title is the document's, and where the path says
+// nothing its fields hold a word that is in no vocabulary.
+func (p policy) given(f *Field, m rag.Meta) bool {
+	if f.Name == FieldTitle {
+		return true
+	}
+	return p.pathNote != "" && m[f.Name] == p.d.Paths.Unknown
+}
+
+// fillUnknown marks the fields that a path would have told and nothing else does.
+func (p policy) fillUnknown(m rag.Meta, warn func(string, ...any)) {
+	if p.pathNote == "" {
+		return
+	}
+	var untold []string
+	for _, name := range p.d.Paths.fields() {
+		if m[name] == nil {
+			m[name] = p.d.Paths.Unknown
+			untold = append(untold, name)
+		}
+	}
+	if untold != nil {
+		warn("%s; so %q is what stands for %s", p.pathNote, p.d.Paths.Unknown, strings.Join(untold, " and "))
+	}
+}
+
+// Sources gives the documents of these sets the domain's metadata and validity: what is forced, what folders say, and
+// what stands in the files. What does not fit is a warning in the ingest's report. The domain's own file is passed over.
+func (d *Domain) Sources(sets ...rag.Sources) []rag.Sources {
+	out := make([]rag.Sources, len(sets))
+	for i, set := range sets {
+		out[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
+			for src, err := range set.All {
+				if d.file != "" && src.URI == d.file {
+					continue
+				}
+				if err == nil {
+					src = d.describe(src, src.Title, src.Meta)
+				}
+				if !yield(src, err) {
+					return
+				}
+			}
+		}}
+	}
+	return out
+}
+
+// describe puts title, metadata and policy on a source; what is stated goes over what the path says.
+func (d *Domain) describe(src rag.Source, title string, stated rag.Meta) rag.Source {
+	m := rag.Meta{}
+	p := policy{d: d}
+	if d.Paths != nil {
+		var said rag.Meta
+		said, p.pathNote = d.fromPath(pathOf(src.URI))
+		maps.Copy(m, said)
+	}
+	maps.Copy(m, stated)
+	maps.Copy(m, d.Forced)
+	src.Title, src.Meta, src.Policy = title, m, p
+	return src
+}
+
+// pathOf returns the path of a URI with slashes.
+func pathOf(uri string) string {
+	if p, ok := rag.FilePath(uri); ok {
+		return filepath.ToSlash(p)
+	}
+	if u, err := url.Parse(uri); err == nil {
+		return u.Path
+	}
+	return uri
+}

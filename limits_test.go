@@ -1,0 +1,195 @@
+package rag_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// bookLoader yields three pages of three paragraphs with four pictures, or waits for the end of its context.
+type bookLoader struct{ wait bool }
+
+func (bookLoader) Formats() []rag.Format {
+	return []rag.Format{{Name: "book", Extensions: []string{".book"}}}
+}
+
+func (l bookLoader) Load(ctx context.Context, _ rag.Source) iter.Seq2[rag.Document, error] {
+	return func(yield func(rag.Document, error) bool) {
+		if l.wait {
+			<-ctx.Done()
+			yield(rag.Document{}, ctx.Err())
+			return
+		}
+		doc := rag.Document{Title: "Book"}
+		for _, page := range []string{"one", "two", "three"} {
+			doc.Pages = append(doc.Pages, len(doc.Text))
+			doc.Sections = append(doc.Sections, rag.Section{Level: 1, Title: page, Start: len(doc.Text)})
+			doc.Images = append(doc.Images, rag.Image{MediaType: "image/png", Data: []byte(page), Offset: len(doc.Text)})
+			doc.Text += "# " + page + "\n\n" + strings.Repeat(page+" is a page with many words. ", 40) + "\n\n"
+		}
+		doc.Images = append(doc.Images, rag.Image{MediaType: "image/png", Data: []byte("last"), Offset: doc.Pages[1]})
+		for i := range doc.Sections {
+			doc.Sections[i].End = len(doc.Text)
+		}
+		yield(doc, nil)
+	}
+}
+
+func TestLimitsOfADocument(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		limit   func(*rag.IngestConfig)
+		warning string // "" if nothing is lost
+		check   func(d rag.Document, e rag.Entry) bool
+	}{
+		{"none reached", func(c *rag.IngestConfig) { c.MaxPages, c.MaxImages, c.MaxChunks = 3, 4, 100 }, "", func(d rag.Document, e rag.Entry) bool {
+			return len(d.Pages) == 3 && len(d.Images) == 4
+		}},
+		{"pages", func(c *rag.IngestConfig) { c.MaxPages = 2 }, "pages 3 to 3 were left out: the most is 2 (ingest.max_pages)", func(d rag.Document, e rag.Entry) bool {
+			return len(d.Pages) == 2 && len(d.Images) == 3 && len(d.Sections) == 2 && d.Sections[1].End == len(d.Text) && !strings.Contains(d.Text, "three")
+		}},
+		{"pictures", func(c *rag.IngestConfig) { c.MaxImages = 1 }, "3 of 4 pictures were left out: the most is 1 (ingest.max_images)", func(d rag.Document, e rag.Entry) bool {
+			return len(d.Images) == 1 && len(d.Pages) == 3
+		}},
+		{"passages", func(c *rag.IngestConfig) { c.MaxChunks = 2 }, "passages were left out: the most is 2 (ingest.max_chunks)", func(d rag.Document, e rag.Entry) bool {
+			return len(e.Chunks) == 2 && strings.Contains(d.Text, "three")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := rag.DefaultConfig()
+			tt.limit(&c.Ingest)
+			f := newFixture(t, rag.WithConfig(c), rag.WithLoader("book", bookLoader{}))
+			f.write("a.book", "x")
+			rep := f.ingest(nil)
+			var uri string
+			var entry rag.Entry
+			for e, err := range f.Documents(t.Context(), "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				uri, entry = e.URI, e
+			}
+			doc, err := f.Document(t.Context(), "", uri)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tt.check(doc, entry) {
+				t.Errorf("%d bytes, %d pages, %d pictures, %d chunks", len(doc.Text), len(doc.Pages), len(doc.Images), len(entry.Chunks))
+			}
+			switch {
+			case tt.warning == "" && (entry.State != rag.StateOK || len(rep.Warnings) > 0):
+				t.Errorf("state %s, warnings %v", entry.State, rep.Warnings)
+			case tt.warning != "" && (entry.State != rag.StatePartial || rep.Partial != 1 || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0].Message, tt.warning)):
+				t.Errorf("state %s, warnings %v", entry.State, rep.Warnings)
+			}
+			f.sound()
+		})
+	}
+}
+
+func TestLimitsOfASource(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		limit func(*rag.IngestConfig)
+		wait  bool
+		want  string
+	}{
+		{"bytes", func(c *rag.IngestConfig) { c.MaxSourceBytes = 3 }, false, "larger than 3 bytes: raise ingest.max_source_bytes"},
+		{"time", func(c *rag.IngestConfig) { c.DocumentTimeoutMS = 1 }, true, "it took longer than 1ms: raise ingest.document_timeout_ms"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := rag.DefaultConfig()
+			tt.limit(&c.Ingest)
+			f := newFixture(t, rag.WithConfig(c), rag.WithLoader("book", bookLoader{tt.wait}))
+			f.write("a.book", "four")
+			rep := f.ingest(nil)
+			if len(rep.Failed) != 1 || rep.Failed[0].Stage != rag.StageLoad || !errors.Is(rep.Failed[0].Err, rag.ErrInvalid) || !strings.Contains(rep.Failed[0].Error, tt.want) {
+				t.Errorf("%+v", rep.Failed)
+			}
+		})
+	}
+}
+
+func TestLimitOfAPackedSource(t *testing.T) {
+	c := rag.DefaultConfig()
+	c.Ingest.MaxUnpackedBytes = 100
+	f := newFixture(t, rag.WithConfig(c))
+	src := []rag.Sources{rag.Files("examples/handbook/code-of-conduct.docx")}
+	rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: src})
+	if !errors.Is(err, rag.ErrPartial) || len(rep.Failed) != 1 || !strings.Contains(rep.Failed[0].Error, "too many (ingest.max_unpacked_bytes") {
+		t.Errorf("%+v, %v", rep.Failed, err)
+	}
+	c.Loaders = map[string]json.RawMessage{"docx": []byte(`{"max_unzipped": 1000000}`)} // a loader's own setting goes first
+	f.open(rag.WithConfig(c))
+	if rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: src}); err != nil || rep.Added != 1 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+}
+
+// slowTransformer waits for the end of its context.
+type slowTransformer struct{}
+
+func (slowTransformer) Transform(ctx context.Context, _ rag.Document, _ []rag.Chunk) ([]rag.Chunk, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestTimeOfATransform(t *testing.T) {
+	c := rag.DefaultConfig()
+	c.Ingest.DocumentTimeoutMS = 1
+	f := newFixture(t, rag.WithConfig(c), rag.WithTransformers(slowTransformer{}))
+	f.write("a.txt", "some text")
+	rep := f.ingest(nil)
+	if len(rep.Failed) != 1 || !strings.Contains(rep.Failed[0].Error, "document_timeout_ms") {
+		t.Errorf("%+v", rep.Failed)
+	}
+	// The caller's own deadline is no limit of a document: it ends the run.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	c.Ingest.DocumentTimeoutMS = 0
+	f.open(rag.WithConfig(c), rag.WithTransformers(slowTransformer{}))
+	if _, err := f.Ingest(ctx, rag.IngestRequest{Sources: []rag.Sources{rag.Dir(f.docs)}}); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, rag.ErrPartial) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLoadersAreGivenTheLimits(t *testing.T) {
+	var got rag.IngestConfig
+	p := &rag.Providers{}
+	p.Loaders.Register("book", rag.Typed(func(env rag.Env, _ struct{}) (rag.Loader, error) {
+		got = env.Ingest
+		return bookLoader{}, nil
+	}))
+	c := rag.DefaultConfig()
+	c.Ingest = rag.IngestConfig{MaxUnpackedBytes: 5}
+	if _, err := rag.NewLoaders(c, rag.WithProviders(p)); err != nil {
+		t.Fatal(err)
+	}
+	want := rag.DefaultConfig().Ingest
+	want.MaxUnpackedBytes, want.Workers = 5, got.Workers
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLimitsMustBePositive(t *testing.T) {
+	for key, limit := range map[string]func(*rag.IngestConfig){
+		"max_source_bytes": func(c *rag.IngestConfig) { c.MaxSourceBytes = -1 }, "max_unpacked_bytes": func(c *rag.IngestConfig) { c.MaxUnpackedBytes = -1 },
+		"max_pages": func(c *rag.IngestConfig) { c.MaxPages = -1 }, "max_images": func(c *rag.IngestConfig) { c.MaxImages = -1 },
+		"max_chunks": func(c *rag.IngestConfig) { c.MaxChunks = -1 }, "document_timeout_ms": func(c *rag.IngestConfig) { c.DocumentTimeoutMS = -1 },
+	} {
+		c := rag.DefaultConfig()
+		limit(&c.Ingest)
+		if _, err := rag.Open("", rag.WithConfig(c)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "ingest."+key) {
+			t.Errorf("%s: error %v", key, err)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package ocr
+
+// ParseTSV is parseTSV, for the fuzz target.
+var ParseTSV = parseTSV

@@ -1,0 +1,92 @@
+package rag
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// pipeline is everything between a source's bytes and its chunks, by fingerprint. It stands in the ledger in words, so
+// that an ingest can say what changed.
+type pipeline struct {
+	Loader     string   `json:"loader"`
+	Splitter   string   `json:"splitter"`
+	Transforms []string `json:"transforms"`
+	// Fallback marks a document of which a transformer made less than was asked, since its chat model did not answer. It
+	// is never what an ingest wants, so the next one does the document again.
+	Fallback bool `json:"fallback,omitempty"`
+}
+
+// pipeline is that of this engine for sources that the loader reads.
+func (e *Engine) pipeline(l namedLoader) pipeline {
+	p := pipeline{Loader: fingerprint(l.Loader), Splitter: fingerprint(e.splitter), Transforms: []string{}}
+	if !strings.HasPrefix(p.Loader, l.name+"/") {
+		p.Loader = l.name + " " + p.Loader
+	}
+	for _, t := range e.transformers {
+		p.Transforms = append(p.Transforms, fingerprint(t))
+	}
+	return p
+}
+
+// String is the form in which it stands in the ledger.
+func (p pipeline) String() string { return string(mustJSON(p)) }
+
+// withFallback marks the pipeline in a ledger line.
+func withFallback(ledger string) string {
+	var p pipeline
+	if err := json.Unmarshal([]byte(ledger), &p); err != nil {
+		return ledger
+	}
+	p.Fallback = true
+	return p.String()
+}
+
+// pipelineChange says what differs between the pipeline of a ledger line and the one in force.
+func pipelineChange(was, is string) string {
+	const changed = "pipeline changed"
+	var old, now pipeline
+	if json.Unmarshal([]byte(was), &old) != nil || json.Unmarshal([]byte(is), &now) != nil {
+		return changed
+	}
+	var parts []string
+	for _, part := range []struct{ name, was, is string }{
+		{"loader", old.Loader, now.Loader}, {"splitter", old.Splitter, now.Splitter},
+		{"transforms", strings.Join(old.Transforms, " + "), strings.Join(now.Transforms, " + ")},
+	} {
+		if part.was != part.is {
+			parts = append(parts, fmt.Sprintf("%s %s → %s", part.name, orNone(part.was), orNone(part.is)))
+		}
+	}
+	if old.Fallback {
+		parts = append(parts, "a chat model did not answer last time")
+	}
+	return strings.Join(append([]string{changed}, strings.Join(parts, "; ")), ": ")
+}
+
+// shownFields is how many names of changed metadata a reason lists.
+const shownFields = 5
+
+// metaChange says which of the values that are given with a source are not what the ledger has. A value that is no longer
+// given is not seen: the file may give it.
+func metaChange(old Entry, title string, given Meta) string {
+	var names []string
+	if title != "" && title != old.Title {
+		names = append(names, FieldTitle)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		was, hadOne := old.Meta[name]
+		if is, err := cleanValue(given[name]); err == nil && (hadOne != (is != nil) || string(mustJSON(was)) != string(mustJSON(is))) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > shownFields {
+		names = append(names[:shownFields], "…")
+	}
+	if len(names) == 0 {
+		return "metadata changed"
+	}
+	return "metadata changed: " + strings.Join(names, ", ")
+}

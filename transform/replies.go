@@ -1,0 +1,99 @@
+package transform
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Replies keeps replies of chat models, so that no run asks twice what an earlier one was told. It saves time and money
+// and decides nothing: its files may be deleted at any time, and one that is damaged is not there. It is safe for
+// concurrent use, also by several processes.
+type Replies struct {
+	dir string // "": in memory
+
+	mu     sync.Mutex
+	memory map[string]string
+}
+
+// NewReplies keeps replies in a folder, a file each; with "" in memory.
+func NewReplies(dir string) *Replies {
+	return &Replies{dir: dir, memory: map[string]string{}}
+}
+
+// maxKept is how many replies are kept in memory.
+const maxKept = 10_000
+
+// replyKey names the reply to a request. Pictures are named by about, since the one who asks knows their digest.
+func replyKey(asker, about string, req rag.ChatRequest) string {
+	h := sha256.New()
+	for _, part := range []string{asker, about, string(req.Schema)} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	for _, m := range req.Messages {
+		fmt.Fprintf(h, "%d:%s%d:%s", len(m.Role), m.Role, len(m.Text), m.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// keptReply is a file's content. Sum tells a whole file from one that a crash or a disk has hurt.
+type keptReply struct {
+	Reply string `json:"reply"`
+	Sum   string `json:"sum"`
+}
+
+func (r *Replies) path(key string) string { return filepath.Join(r.dir, key[:2], key+".json") }
+
+func replySum(reply string) string {
+	sum := sha256.Sum256([]byte(reply))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (r *Replies) get(key string) (string, bool) {
+	if r.dir == "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		reply, ok := r.memory[key]
+		return reply, ok
+	}
+	b, err := os.ReadFile(r.path(key))
+	var kept keptReply
+	if err != nil || json.Unmarshal(b, &kept) != nil || kept.Sum != replySum(kept.Reply) {
+		return "", false
+	}
+	return kept.Reply, true
+}
+
+// put keeps a reply if it can.
+func (r *Replies) put(key, reply string) {
+	if r.dir == "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.memory) < maxKept {
+			r.memory[key] = reply
+		}
+		return
+	}
+	b, err := json.Marshal(keptReply{reply, replySum(reply)})
+	path := r.path(key)
+	if err != nil || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(b)
+	if closed := f.Close(); err == nil && closed == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // nothing is lost but a reply
+	}
+}
