@@ -122,9 +122,10 @@ func TestFilter(t *testing.T) {
 			t.Errorf("one of %d allowed: recall %g", one, got)
 		}
 	}
-	none := hnsw.Request{K: 10, Allow: func(uint32) bool { return false }}
-	if got := search(t, s, g, all[0], none); len(got) != 0 {
-		t.Errorf("nothing allowed: %v", got)
+	for _, r := range []hnsw.Request{{K: 10, Allow: func(uint32) bool { return false }}, {K: 0}, {K: -1}} {
+		if got := search(t, s, g, all[0], r); len(got) != 0 {
+			t.Errorf("%d asked for, nothing allowed or wanted: %v", r.K, got)
+		}
 	}
 }
 
