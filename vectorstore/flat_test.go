@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,8 +43,13 @@ func vectors(n, dims int) []rag.VectorRecord {
 	recs := make([]rag.VectorRecord, n)
 	for i := range recs {
 		v := make([]float32, dims)
+		var sum float64
 		for j := range v {
 			v[j] = rnd.Float32() - 0.5
+			sum += float64(v[j]) * float64(v[j])
+		}
+		for j := range v {
+			v[j] /= float32(math.Sqrt(sum))
 		}
 		recs[i] = rag.VectorRecord{ID: fmt.Sprintf("%024x", i), DocID: fmt.Sprint(i / 10), Vector: v, Meta: rag.Meta{
 			rag.FieldURI: fmt.Sprintf("dir/file%d.md", i/10), rag.FieldDocID: fmt.Sprintf("%024x", i/10), "lang": "en",
@@ -57,7 +65,7 @@ func upsert(t testing.TB, f rag.VectorStore, recs []rag.VectorRecord) {
 	}
 }
 
-func search(t testing.TB, f *vectorstore.Flat, q rag.VectorQuery) []rag.Match {
+func search(t testing.TB, f rag.VectorStore, q rag.VectorQuery) []rag.Match {
 	t.Helper()
 	got, err := f.Search(t.Context(), "c", q)
 	if err != nil {
@@ -66,10 +74,28 @@ func search(t testing.TB, f *vectorstore.Flat, q rag.VectorQuery) []rag.Match {
 	return got
 }
 
+// opened is a store that is a file's user.
+type opened interface {
+	rag.VectorStore
+	rag.Dropper
+	io.Closer
+}
+
 // TestTwoOnOneDirectory: a store sees what another one on the directory wrote, and neither undoes the other's writes.
 func TestTwoOnOneDirectory(t *testing.T) {
-	dir := t.TempDir()
-	a, b := openFlat(t, dir), openFlat(t, dir)
+	flat := func(dir string) opened { return openFlat(t, dir) }
+	graph := func(dir string) opened { return openHNSW(t, dir, graphAlways) }
+	for name, open := range map[string][2]func(string) opened{
+		"flat": {flat, flat}, "hnsw": {graph, graph}, "flat and hnsw": {flat, graph}, "hnsw and flat": {graph, flat},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			twoOnOneDirectory(t, open[0](dir), open[1](dir))
+		})
+	}
+}
+
+func twoOnOneDirectory(t *testing.T, a, b opened) {
 	recs := vectors(4, 8)
 	upsert(t, a, recs[:1])
 	upsert(t, b, recs[1:2])
@@ -80,9 +106,27 @@ func TestTwoOnOneDirectory(t *testing.T) {
 	if err := b.Drop(t.Context(), "gone"); err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]*vectorstore.Flat{"first": a, "second": b} {
-		if got := len(search(t, f, rag.VectorQuery{Vector: recs[3].Vector, K: 10})); got != 2 {
+	for name, s := range map[string]rag.VectorStore{"first": a, "second": b} {
+		if got := len(search(t, s, rag.VectorQuery{Vector: recs[3].Vector, K: 10})); got != 2 {
 			t.Errorf("the %s store finds %d records, want 2", name, got)
+		}
+	}
+	// Both at once: each finds itself overtaken now and then.
+	var wg sync.WaitGroup
+	more := vectors(60, 8)
+	for i, s := range []rag.VectorStore{a, b} {
+		wg.Go(func() {
+			for j := i * 30; j < i*30+30; j++ {
+				if err := s.Upsert(t.Context(), "c", more[j:j+1]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for name, s := range map[string]rag.VectorStore{"first": a, "second": b} {
+		if got := len(search(t, s, rag.VectorQuery{Vector: recs[3].Vector, K: 100})); got != len(more) {
+			t.Errorf("the %s store finds %d records, want %d", name, got, len(more))
 		}
 	}
 	if err := b.Drop(t.Context(), "c"); err != nil {

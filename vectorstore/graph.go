@@ -44,32 +44,52 @@ func (s *store) link(ctx context.Context, c *collection) error {
 
 // linkStep does a part of it. It is not cut short: that would leave slots to clean up.
 func (s *store) linkStep(ctx context.Context, c *collection) (done bool, err error) {
-	if c.graph != nil || s.tuning == nil || c.links.graph == nil && c.slots.n < s.tuning.exactBelow {
+	if !s.wantsGraph(c) {
 		return true, nil
 	}
-	l := &c.links
-	if l.graph == nil {
-		l.graph, l.next, l.changed = hnsw.New(c.vectors, s.tuning.graph), 0, math.MaxInt/2 // no snapshot has it
-	}
-	var part []uint32
-	for ; int(l.next) < c.slots.count() && len(part) < stepSlots; l.next++ {
-		if c.slots.live.has(l.next) && !l.graph.Has(l.next) {
-			part = append(part, l.next)
-		}
-	}
-	if len(part) > 0 {
-		return false, l.graph.Add(context.WithoutCancel(ctx), part)
+	if part := c.unlinked(stepSlots); len(part) > 0 {
+		return false, c.links.graph.Add(context.WithoutCancel(ctx), part)
 	}
 	c.mu.Lock()
-	c.graph = l.graph
+	c.graph = c.links.graph
 	c.mu.Unlock()
 	return true, nil
+}
+
+// wantsGraph reports whether a collection is to have a graph, and has none that is whole. It begins one where there is none.
+func (s *store) wantsGraph(c *collection) bool {
+	if c.graph != nil || s.tuning == nil || c.links.graph == nil && c.slots.n < s.tuning.exactBelow {
+		return false
+	}
+	if c.links.graph == nil {
+		c.links.graph, c.links.changed = hnsw.New(c.vectors, s.tuning.graph), math.MaxInt/2 // no snapshot has it
+	}
+	return true
+}
+
+// unlinked returns up to most live slots that are not in the graph, in order.
+func (c *collection) unlinked(most int) (part []uint32) {
+	slot, end := c.links.next, uint32(c.slots.count())
+	for ; slot < end && len(part) < most; slot++ {
+		if c.slots.live.has(slot) && !c.links.graph.Has(slot) {
+			part = append(part, slot)
+		}
+	}
+	c.links.next = slot
+	if len(part) > 0 {
+		c.links.next = part[0]
+	}
+	return part
 }
 
 // linkAside is link for a search, which does not wait: it compares every vector until the graph is whole. The caller
 // holds s.write; the goroutine takes it for one step at a time.
 func (s *store) linkAside(ctx context.Context, c *collection) error {
-	if done, err := s.linkStep(ctx, c); done || err != nil || c.links.stop != nil {
+	if c.links.stop != nil || !s.wantsGraph(c) {
+		return nil
+	}
+	if len(c.unlinked(1)) == 0 { // as read from a snapshot
+		_, err := s.linkStep(ctx, c)
 		return err
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/slab"
@@ -49,8 +50,14 @@ func (h *HNSW) MeasureRecall(ctx context.Context, collection string) (r rag.Reca
 	if err := h.link(ctx, c); err != nil || c.graph == nil {
 		return r, err
 	}
-	err = h.measure(ctx, c)
-	return c.links.recall, err
+	if err := h.measure(ctx, c); err != nil {
+		return r, err
+	}
+	r = c.links.recall
+	if c.links.damage != "" {
+		r.Problems = append(slices.Clip(r.Problems), c.links.damage)
+	}
+	return r, nil
 }
 
 // Rebuild builds a collection's graph anew from its records, and replaces the snapshot. It takes as long as writing the
@@ -84,9 +91,6 @@ func (h *HNSW) Rebuild(ctx context.Context, collection string) error {
 func (s *store) measure(ctx context.Context, c *collection) error {
 	report := c.graph.Check()
 	r := rag.Recall{K: recallK, Records: c.slots.n, Unreachable: len(report.Unreachable), Problems: report.Broken}
-	if c.links.damage != "" {
-		r.Problems = append(r.Problems, c.links.damage)
-	}
 	found, wanted := 0, 0
 	every, i := max(1, c.slots.n/recallQuestions), 0
 	for slot := range c.slots.live.slots() {

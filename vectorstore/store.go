@@ -83,8 +83,6 @@ func (s *store) Upsert(ctx context.Context, name string, recs []rag.VectorRecord
 	if err != nil {
 		return err
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
 	for batch := range slices.Chunk(rows, boltkv.BatchRecords) {
 		err := s.change(ctx, name, func(c *collection) error { return s.upsert(ctx, name, c, batch) })
 		if err != nil {
@@ -113,16 +111,11 @@ func (s *store) upsert(ctx context.Context, name string, c *collection, batch []
 	if err := s.link(ctx, c); err != nil {
 		return err
 	}
-	taken, err := c.put(ctx, batch)
-	if err != nil {
-		return err
-	}
-	gen, err := s.keep(c, batch)
+	taken, gen, err := s.putAndKeep(ctx, c, batch)
 	if err != nil {
 		if isNew {
-			return errors.Join(err, c.close())
+			err = errors.Join(err, c.close())
 		}
-		c.withdraw(taken)
 		return err
 	}
 	c.publish(batch, taken, gen)
@@ -132,6 +125,17 @@ func (s *store) upsert(ctx context.Context, name string, c *collection, batch []
 		s.mu.Unlock()
 	}
 	return s.settle(ctx, c)
+}
+
+// putAndKeep prepares rows in memory, which takes longest, and stores them; at an error nothing is left of them.
+func (s *store) putAndKeep(ctx context.Context, c *collection, rows []row) (taken []uint32, gen uint64, err error) {
+	if taken, err = c.put(ctx, rows); err != nil {
+		return nil, 0, err
+	}
+	if gen, err = s.keep(c, rows); err != nil {
+		c.withdraw(taken)
+	}
+	return taken, gen, err
 }
 
 // keep stores rows in the file, and finds out which records they replace.
@@ -191,8 +195,6 @@ func (s *store) Delete(ctx context.Context, name string, ids []string) error {
 	if err := checkCall(ctx, name); err != nil {
 		return err
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
 	for batch := range slices.Chunk(ids, boltkv.BatchRecords) {
 		err := s.change(ctx, name, func(c *collection) error { return s.remove(ctx, c, batch) })
 		if err != nil {
@@ -258,8 +260,9 @@ func (s *store) slotsOf(c *collection, ids []string) (found []uint32, err error)
 }
 
 // change has fn write to a collection, and again with what is stored where another store on the directory came first.
-// The caller holds s.write.
 func (s *store) change(ctx context.Context, name string, fn func(*collection) error) error {
+	s.write.Lock()
+	defer s.write.Unlock()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

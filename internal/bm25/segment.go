@@ -16,6 +16,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -60,6 +61,7 @@ type Segment struct {
 	ids     map[string]uint32 // ID to document number
 	lengths []uint32          // by document number
 	longest uint32            // the greatest of lengths
+	fence   []string          // every fenceGap-th term, among which one is looked up first
 	stems   []uint8           // by document number: index into stemmings
 	names   []string          // of stemmings
 	detail  atomic.Pointer[Detail]
@@ -85,6 +87,9 @@ func Open(data string) (*Segment, error) {
 	s := &Segment{data: data, docs: int(docs), terms: int(terms)}
 	if err := s.checkOffsets(); err != nil {
 		return nil, err
+	}
+	for i := 0; i < s.terms; i += fenceGap {
+		s.fence = append(s.fence, s.term(i))
 	}
 	s.ids = make(map[string]uint32, s.docs)
 	s.lengths = make([]uint32, s.docs)
@@ -183,6 +188,10 @@ func (s *Segment) SetDetail(d *Detail) { s.detail.Store(d) }
 
 // term returns the i-th term.
 func (s *Segment) term(i int) string {
+	at := int(u32(s.data, s.termTable()+i*offsetSize))
+	if n := int(s.data[at]); n < 0x80 && at+1+n <= len(s.data) { // nearly all
+		return s.data[at+1 : at+1+n]
+	}
 	r := reader{s: s.slice(s.termTable(), i)}
 	return r.text()
 }
@@ -194,9 +203,14 @@ func (s *Segment) postings(i int) postings {
 	return openPostings(r.s, s.docs)
 }
 
+// fenceGap is the number of terms from one in the fence to the next.
+const fenceGap = 16
+
 // lowest returns the number of the first term that is not below the one given.
 func (s *Segment) lowest(term string) int {
-	return sort.Search(s.terms, func(i int) bool { return s.term(i) >= term })
+	post, _ := slices.BinarySearch(s.fence, term) // the first that is not below
+	first, end := max(post-1, 0)*fenceGap, min(post*fenceGap, s.terms)
+	return first + sort.Search(end-first, func(i int) bool { return s.term(first+i) >= term })
 }
 
 // find returns the number of a term; ok is false if the segment has not got it.

@@ -188,6 +188,7 @@ func (g *Graph) link(n *nodes, batch []insertion) error {
 	for i := range batch {
 		g.unproved = append(g.unproved, batch[i].slot)
 	}
+	g.added += len(batch)
 	return nil
 }
 

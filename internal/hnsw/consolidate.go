@@ -65,7 +65,7 @@ func (g *Graph) rebuild(ctx context.Context, alive []uint32) error {
 		_, err = g.insert(ctx, fresh, alive)
 	}
 	if err == nil {
-		err = g.repair(ctx, fresh, alive)
+		err = g.repairAll(ctx, fresh)
 	}
 	if err != nil {
 		_ = fresh.close() // the error that counts is the one before
@@ -92,7 +92,7 @@ func (g *Graph) unlink(ctx context.Context, n *nodes, leaving, all []uint32) err
 		return err
 	}
 	n.moveTop(stay, &gone)
-	if err := g.repair(ctx, n, stay); err != nil {
+	if err := g.repairAll(ctx, n); err != nil {
 		return err
 	}
 	if err := n.succeed(stay); err != nil {

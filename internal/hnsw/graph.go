@@ -79,6 +79,7 @@ type Graph struct {
 
 	changes  sync.Mutex // held by what changes the graph
 	unproved []uint32   // slots added since a search was known to find them
+	added    int        // nodes added since all were known to be found
 }
 
 // New returns an empty graph over a slab. The configuration is moved into its ranges.

@@ -14,7 +14,7 @@ import (
 var kinds = []slab.Kind{slab.Float32, slab.Int8}
 
 func TestRecall(t *testing.T) {
-	const n, dims = 2000, 48
+	const n, dims = 2000 / slower, 48
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := clustered(rng, n+100, dims)
 	for _, kind := range kinds {
@@ -109,7 +109,7 @@ func TestEqualVectors(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	const n = 2000
+	const n = 2000 / slower
 	rng := rand.New(rand.NewPCG(7, 8))
 	all := clustered(rng, n+20, 32)
 	s := fill(t, slab.Float32, all[:n])
@@ -122,9 +122,10 @@ func TestFilter(t *testing.T) {
 			t.Errorf("one of %d allowed: recall %g", one, got)
 		}
 	}
-	none := hnsw.Request{K: 10, Allow: func(uint32) bool { return false }}
-	if got := search(t, s, g, all[0], none); len(got) != 0 {
-		t.Errorf("nothing allowed: %v", got)
+	for _, r := range []hnsw.Request{{K: 10, Allow: func(uint32) bool { return false }}, {K: 0}, {K: -1}} {
+		if got := search(t, s, g, all[0], r); len(got) != 0 {
+			t.Errorf("%d asked for, nothing allowed or wanted: %v", r.K, got)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func pick(rng *rand.Rand, slots []uint32, n int) []uint32 {
 
 // Random changes leave a graph that holds what it should and finds it.
 func TestRandomChanges(t *testing.T) {
-	const slots, dims, steps = 400, 16, 40
+	const slots, dims, steps = 400, 16, 40 / slower
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		pool := clustered(rng, 300, dims) // so that some are equal
@@ -91,7 +91,7 @@ func TestRandomChanges(t *testing.T) {
 
 // Deleting and adding a third again costs no recall.
 func TestRecallAfterChurn(t *testing.T) {
-	const n, dims = 1800, 32
+	const n, dims = 1800 / slower, 32
 	rng := rand.New(rand.NewPCG(21, 22))
 	all := clustered(rng, n+100, dims)
 	s := fill(t, slab.Int8, all[:n])
@@ -250,7 +250,7 @@ func TestChangesCutShort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(29, 30))
 	all := clustered(rng, n, 8)
 	all[10], all[11] = all[200], all[200]
-	for looks := int64(0); looks < 40; looks += 3 {
+	for looks := int64(0); looks < 40; looks += 3 * slower {
 		s := fill(t, slab.Float32, all)
 		g := graph(t, s, hnsw.Config{M: 4, EfConstruction: 20, Workers: 2})
 		add(t, g, upTo(0, 200))

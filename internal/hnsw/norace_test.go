@@ -2,5 +2,8 @@
 
 package hnsw_test
 
-// raceDetector says whether the test runs under it.
-const raceDetector = false
+// raceDetector says whether the test runs under it, and slower the factor that tests are made smaller by.
+const (
+	raceDetector = false
+	slower       = 1
+)

@@ -8,7 +8,7 @@ import (
 
 // Request is one search.
 type Request struct {
-	K     int                    // results, at least 1
+	K     int                    // results; below 1 there are none
 	Ef    int                    // width of the search: more is slower and finds more; at least K, 0 means 64
 	Allow func(slot uint32) bool // which slots may be results; nil means all. It must not call the slab or the graph
 }
@@ -32,7 +32,7 @@ func (g *Graph) Search(ctx context.Context, q *slab.Query, r Request, hits []Hit
 		return hits, ErrClosed
 	}
 	slot, level, ok := n.top()
-	if !ok {
+	if !ok || r.K < 1 {
 		return hits, ctx.Err()
 	}
 	if r.Ef == 0 {
