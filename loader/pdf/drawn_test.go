@@ -202,12 +202,18 @@ func TestLinks(t *testing.T) {
 		{x: 72, y: 700, text: "Read the"}, {x: 116, y: 700, text: "whole story"}, {x: 170, y: 700, text: "at home, or"},
 		{x: 72, y: 688, text: "see https://example.org/a/"}, {x: 72, y: 676, text: "b.html for it; scripts stay out."},
 	}
-	doc := mustLoad(t, makePDFWith([]sheet{page}, []extra{{page: "/Annots[" +
+	data := makePDFWith([]sheet{page}, []extra{{page: "/Annots[" +
 		annotation(115, 697, 168, 710, "https://example.org/story") +
 		annotation(90, 685, 240, 697, "https://example.org/a/b.html") + annotation(72, 673, 101, 684, "https://example.org/a/b.html") +
-		annotation(130, 673, 200, 684, "javascript:alert") + "]"}}, nil, ""))
-	if want := "Read the [whole story](https://example.org/story) at home, or see https://example.org/a/b.html for it; scripts stay out.\n"; doc.Text != want {
-		t.Errorf("got %q, want %q", doc.Text, want)
+		annotation(130, 673, 200, 684, "javascript:alert") + "]"}}, nil, "")
+	for links, story := range map[bool]string{true: "[whole story](https://example.org/story)", false: "whole story"} {
+		doc, err := load(t, pdf.Config{Links: links}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "Read the " + story + " at home, or see https://example.org/a/b.html for it; scripts stay out.\n"; doc.Text != want {
+			t.Errorf("links %t: got %q, want %q", links, doc.Text, want)
+		}
 	}
 }
 
