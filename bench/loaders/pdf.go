@@ -90,7 +90,7 @@ func (b *bench) tablePDF(ctx context.Context, paths []string, passwords map[stri
 		}
 		fmt.Println(line)
 	}
-	fmt.Printf("| mean of files with %d words or more; CPU in all | | | %s | %s | %.0f | %.1f | %.1f | %s | %s | %s |\n", leastWords, means[0], means[1], theirs*1000, ours/theirs, bareOurs/theirs, means[2], means[3], means[4])
+	fmt.Printf("| mean of files with %d words or more; CPU in all | | | %s | %s | %.0f | %.1f | %.1f | %s | %s | %s |\n", leastWords, &means[0], &means[1], theirs*1000, ours/theirs, bareOurs/theirs, &means[2], &means[3], &means[4])
 	return nil
 }
 
@@ -106,7 +106,7 @@ type mean struct {
 
 func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
 
-func (m mean) String() string { return fmt.Sprintf("%.3f", m.sum/float64(max(1, m.n))) }
+func (m *mean) String() string { return fmt.Sprintf("%.3f", m.sum/float64(max(1, m.n))) }
 
 // readPDF reads a file in this process, where the engine is warm, and returns the least CPU time of several rounds.
 func (b *bench) readPDF(ctx context.Context, path string, c pdf.Config) (doc rag.Document, cpu float64, err error) {
