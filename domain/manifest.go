@@ -230,6 +230,9 @@ func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
 			}
 			pairs = append(pairs, listed{src, err})
 		}
+		if !whole { // a file that no line names may well be there
+			set.Scope = ""
+		}
 		sets[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
 			for _, p := range pairs {
 				if !yield(p.src, p.err) {

@@ -59,6 +59,9 @@ func TestManifestDescribesFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if complete := sets[0].Scope != ""; complete != (name == "a folder") {
+				t.Errorf("scope %q", sets[0].Scope)
+			}
 			got := sources(t, sets)
 			if len(got) != 2 {
 				t.Fatalf("got %v", got)

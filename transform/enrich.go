@@ -26,9 +26,9 @@ type EnrichConfig struct {
 	LLMConfig
 }
 
-// Enrich is the transformer "enrich": it gives each chunk a title, tags and a summary, in its metadata, and puts title
-// and tags (of a model: and summary) into its Context. By rules the title is the nearest heading, the tags are
-// keyphrases, and the summary is the sentence that has most of them. It is safe for concurrent use.
+// Enrich is the transformer "enrich": it gives each chunk a title, tags and a summary, in its metadata, and puts into its
+// Context what the text does not have yet: the title, and of a model all three. By rules the title is the nearest heading,
+// the tags are keyphrases, and the summary is the sentence that has most of them. It is safe for concurrent use.
 type Enrich struct {
 	c   EnrichConfig
 	ask *asker // nil by rules
@@ -180,14 +180,13 @@ func (e *Enrich) apply(c *rag.Chunk, found enrichment, generated bool) {
 	set(MetaSummary, summary, summary != "")
 	c.Meta = meta
 
-	line := strings.Join(tags, ", ")
-	if title != "" && !strings.Contains(c.Context, title) {
-		line = strings.TrimPrefix(title+": "+line, ": ")
+	if strings.Contains(c.Context, title) {
+		title = ""
 	}
-	if !generated {
-		summary = "" // it stands in the text already
+	if !generated { // words of the text once more would only shift the weights; see decision 19
+		tags, summary = nil, ""
 	}
-	c.Context = joinLines(c.Context, strings.TrimSuffix(line, ": "), summary)
+	c.Context = joinLines(c.Context, title, strings.Join(tags, ", "), summary)
 }
 
 // plain returns text without the marks of Markdown that stand at the beginning of lines.

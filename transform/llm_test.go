@@ -113,7 +113,7 @@ func TestModelsSay(t *testing.T) {
 	}
 	got := run("enrich")
 	want := rag.Meta{"tags": []string{"mine"}, transform.MetaTitle: "A title", transform.MetaTags: []string{"one", "two"}, transform.MetaSummary: "It says a lot."}
-	if diff := cmp.Diff(want, got[0].Meta); diff != "" || got[0].Context != "A title: one, two\nIt says a lot." {
+	if diff := cmp.Diff(want, got[0].Meta); diff != "" || got[0].Context != "A title\none, two\nIt says a lot." {
 		t.Errorf("enrich: %s%q", diff, got[0].Context)
 	}
 	if got[1].Meta[transform.MetaTitle] != "kept" {

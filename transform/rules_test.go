@@ -138,8 +138,12 @@ func TestEnrichByRules(t *testing.T) {
 	if diff := cmp.Diff(want, got[0].Meta); diff != "" {
 		t.Error(diff)
 	}
-	if want := "Leave: insurance fund, parental leave lasts, twelve months, paid"; got[0].Context != want {
-		t.Errorf("Context = %q", got[0].Context)
+	if got[0].Context != "Leave" || got[1].Context != "Handbook" {
+		t.Errorf("Context = %q, %q", got[0].Context, got[1].Context)
+	}
+	chunks[0].Context = "Handbook > Leave"
+	if again := run(t, byRules(t)["enrich"], doc, chunks); again[0].Context != "Handbook > Leave" {
+		t.Errorf("Context = %q", again[0].Context)
 	}
 	if got[1].Meta[transform.MetaTitle] != "Handbook" || got[1].Meta[transform.MetaSummary] != "No heading here." {
 		t.Errorf("no heading: %v", got[1].Meta)

@@ -230,6 +230,9 @@ func plain(raw json.RawMessage) string {
 			if json.Unmarshal(n.C, &c) == nil && len(c) > 0 && json.Unmarshal(c[len(c)-1], &s) == nil {
 				b.WriteString(s)
 			}
+		case "Note":
+			b.WriteByte(' ')
+			visit(n.C)
 		case "Para", "Plain", "Header", "Table", "BulletList", "OrderedList":
 			visit(n.C)
 			b.WriteString("\n\n")

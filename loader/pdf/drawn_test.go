@@ -202,12 +202,18 @@ func TestLinks(t *testing.T) {
 		{x: 72, y: 700, text: "Read the"}, {x: 116, y: 700, text: "whole story"}, {x: 170, y: 700, text: "at home, or"},
 		{x: 72, y: 688, text: "see https://example.org/a/"}, {x: 72, y: 676, text: "b.html for it; scripts stay out."},
 	}
-	doc := mustLoad(t, makePDFWith([]sheet{page}, []extra{{page: "/Annots[" +
+	data := makePDFWith([]sheet{page}, []extra{{page: "/Annots[" +
 		annotation(115, 697, 168, 710, "https://example.org/story") +
 		annotation(90, 685, 240, 697, "https://example.org/a/b.html") + annotation(72, 673, 101, 684, "https://example.org/a/b.html") +
-		annotation(130, 673, 200, 684, "javascript:alert") + "]"}}, nil, ""))
-	if want := "Read the [whole story](https://example.org/story) at home, or see https://example.org/a/b.html for it; scripts stay out.\n"; doc.Text != want {
-		t.Errorf("got %q, want %q", doc.Text, want)
+		annotation(130, 673, 200, 684, "javascript:alert") + "]"}}, nil, "")
+	for links, story := range map[bool]string{true: "[whole story](https://example.org/story)", false: "whole story"} {
+		doc, err := load(t, pdf.Config{Links: links}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "Read the " + story + " at home, or see https://example.org/a/b.html for it; scripts stay out.\n"; doc.Text != want {
+			t.Errorf("links %t: got %q, want %q", links, doc.Text, want)
+		}
 	}
 }
 
@@ -238,20 +244,31 @@ func TestTurnedPages(t *testing.T) {
 	}
 }
 
-// Hebrew is drawn from left to right in the file, and is in reading order in the text, with Latin words as they are.
+// Hebrew is drawn from left to right in files, or letter by letter from the right, and is in reading order in the text,
+// with Latin words and figures as they are.
 func TestRightToLeft(t *testing.T) {
 	const cmap = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange " +
-		"1 beginbfrange <41> <5A> <05D0> endbfrange endcmap end"
-	// Letters A… are alef…; visually from the left: "DC BA" reads "אב גד".
-	const content = "BT /F1 10 Tf 72 700 Td (DC BA) Tj ET"
-	doc := mustLoad(t, serialise([]string{
-		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[4 0 R]/Count 1>>",
-		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>",
-		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 6 0 R>>", "<<>>",
-		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
-		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(cmap), cmap),
-	}))
-	if want := "אב גד\n"; doc.Text != want {
-		t.Errorf("got %q, want %q", doc.Text, want)
+		"2 beginbfrange <41> <5A> <05D0> <61> <7A> <0061> endbfrange 1 beginbfrange <30> <39> <0030> endbfrange 1 beginbfchar <23> <05D005D1> endbfchar endcmap end"
+	letter := func(x float64, s string) string { return fmt.Sprintf("1 0 0 1 %g 700 Tm (%s) Tj ", x, s) }
+	for name, tt := range map[string]struct{ draw, want string }{
+		"as it stands":               {"1 0 0 1 72 700 Tm (DC BA) Tj", "אב גד\n"}, // A… are alef…
+		"letters from the right":     {letter(90, "A") + letter(83, "B") + letter(76, "C"), "אבג\n"},
+		"two letters in one glyph":   {"1 0 0 1 72 700 Tm (C#) Tj", "אבג\n"},
+		"with Latin words":           {"1 0 0 1 72 700 Tm (FE DC two words BA) Tj", "אב two words גד הו\n"},
+		"Hebrew words in a sentence": {"1 0 0 1 72 700 Tm (we say DC BA at home each day) Tj", "we say אב גד at home each day\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := "BT /F1 10 Tf " + tt.draw + " ET"
+			doc := mustLoad(t, serialise([]string{
+				"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[4 0 R]/Count 1>>",
+				"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>",
+				"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 6 0 R>>", "<<>>",
+				fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
+				fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(cmap), cmap),
+			}))
+			if doc.Text != tt.want {
+				t.Errorf("got %q, want %q", doc.Text, tt.want)
+			}
+		})
 	}
 }

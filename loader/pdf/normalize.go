@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -61,6 +62,19 @@ func isRTL(s string) bool {
 		}
 	}
 	return false
+}
+
+// reversed is a word of a script that runs to the left, read from its other end. One with figures or letters that run to
+// the right stays: its parts are in an order of their own.
+func reversed(s string) string {
+	rs := []rune(s)
+	for _, r := range rs {
+		if unicode.IsDigit(r) || unicode.IsLetter(r) && !isRTL(string(r)) {
+			return s
+		}
+	}
+	slices.Reverse(rs)
+	return string(rs)
 }
 
 func firstRune(s string) rune {

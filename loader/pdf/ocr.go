@@ -27,30 +27,37 @@ const (
 const pointsPerInch = 72
 
 // recognise reads the page that was read last off its picture if it has no text, or none that makes sense. A page that
-// the OCR cannot read stays as it is. The time that it takes is not the file's.
+// the OCR cannot read stays as it is. The error is that of a context that is done.
 func (r *reader) recognise(ctx context.Context, p instance, doc references.FPDF_DOCUMENT, c *clock, page *rawPage) error {
 	if page.blank || len(page.words) > 0 && !garbled(page.words) {
 		return nil
 	}
+	words, err := r.seen(ctx, p, doc, c)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		page.lost = append(page.lost, "OCR failed: "+err.Error())
+	}
+	if len(words) > 0 {
+		page.words, page.scanned = words, true
+	}
+	return nil
+}
+
+// seen draws the page that was read last and lets the OCR read it. The time that this takes is not the file's.
+func (r *reader) seen(ctx context.Context, p instance, doc references.FPDF_DOCUMENT, c *clock) ([]word, error) {
 	c.next() // drawing may take as long as reading
 	picture, dpi, height, err := render(p, doc, len(r.raw.pages))
 	if err != nil {
-		page.lost = append(page.lost, "could not be drawn for OCR: "+err.Error())
-		return nil
+		return nil, err
 	}
 	var words []rag.OCRWord
 	c.pause(func() { words, err = r.cfg.OCR.Recognize(ctx, picture, dpi) })
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		page.lost = append(page.lost, "OCR failed: "+err.Error())
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	if found := scannedWords(words, float64(dpi), height); len(found) > 0 {
-		page.words, page.scanned = found, true
-	}
-	return nil
+	return scannedWords(words, float64(dpi), height), nil
 }
 
 // render draws a page (0-based) in grey and returns it as a PNG, with its resolution and its height in points.

@@ -26,6 +26,7 @@ type Config struct {
 	TimeoutMS int    `json:"timeout_ms"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
 
 	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 10000
+	Links         bool `json:"links"`           // links to the web are [text](target) instead of their text alone
 	SkipPictures  bool `json:"skip_pictures"`   // leaves pictures out; text costs a part of what they do
 
 	OCR rag.OCR `json:"-"` // reads pages that have no text or none that makes sense; nil: they are warned of
@@ -82,7 +83,7 @@ func (l *Loader) Formats() []rag.Format {
 
 // Fingerprint names the version of the layout rules and the settings that change the text.
 func (l *Loader) Fingerprint() string {
-	name := fmt.Sprintf("pdf/2/%d/%t", l.cfg.MaxPages, l.cfg.SkipPictures)
+	name := fmt.Sprintf("pdf/2/%d/%t/%t", l.cfg.MaxPages, l.cfg.Links, l.cfg.SkipPictures)
 	if f, ok := l.cfg.OCR.(rag.Fingerprinter); ok {
 		name += "/" + f.Fingerprint()
 	} else if l.cfg.OCR != nil {
@@ -148,7 +149,7 @@ func (l *Loader) extract(ctx context.Context, data []byte) (*rawDocument, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{data: data, cfg: l.cfg, encoded: map[[32]byte]*encoded{}}
+	r := &reader{data: data, cfg: l.cfg, raw: rawDocument{links: l.cfg.Links}, encoded: map[[32]byte]*encoded{}}
 	left := l.timeout
 	for {
 		err := engine.run(ctx, &left, l.pageTimeout, r.read)

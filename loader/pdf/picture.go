@@ -140,8 +140,9 @@ func (o *objectReader) render(obj references.FPDF_PAGEOBJECT, turned matrix, w, 
 	if err != nil {
 		return nil, err
 	}
-	defer o.p.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: res.Bitmap})
-	return toImage(o.p, res.Bitmap)
+	img, err := toImage(o.p, res.Bitmap)
+	_, freed := o.p.FPDFBitmap_Destroy(&requests.FPDFBitmap_Destroy{Bitmap: res.Bitmap})
+	return img, errors.Join(err, freed)
 }
 
 // toImage copies a bitmap of the engine.

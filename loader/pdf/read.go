@@ -17,6 +17,7 @@ type rawDocument struct {
 	pages   []rawPage
 	total   int // pages in the file; more than len(pages) under Config.MaxPages
 	outline []bookmark
+	links   bool              // as Config.Links
 	info    map[string]string // document information by PDF key; empty values left out
 }
 

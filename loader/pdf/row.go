@@ -53,21 +53,9 @@ func rowsOf(words []word) []row {
 	return rows
 }
 
-// finish sorts the words and measures the line.
+// finish puts the words into reading order and measures the line.
 func (r *row) finish() {
-	rtl, letters := 0, 0
-	for _, w := range r.words {
-		letters++
-		if isRTL(w.text) {
-			rtl++
-		}
-	}
-	slices.SortStableFunc(r.words, func(a, b word) int {
-		if rtl*2 > letters {
-			return cmp.Compare(a.seq, b.seq) // the engine gives right-to-left text in reading order
-		}
-		return cmp.Or(cmp.Compare(a.box.x0, b.box.x0), cmp.Compare(a.seq, b.seq))
-	})
+	slices.SortStableFunc(r.words, func(a, b word) int { return cmp.Or(cmp.Compare(a.box.x0, b.box.x0), cmp.Compare(a.seq, b.seq)) })
 	r.words = slices.CompactFunc(r.words, sameInk)
 	r.box = r.words[0].box
 	sizes := map[float64]int{}
@@ -81,6 +69,30 @@ func (r *row) finish() {
 		}
 	}
 	r.size, r.bold = mode(sizes), float64(bold) >= boldShare*float64(all)
+	readingOrder(r.words)
+}
+
+// readingOrder turns words that stand from left to right into the order in which they are read: in a line of Hebrew or
+// Arabic all from right to left but runs of Latin words and figures, in other lines only runs of such words.
+func readingOrder(words []word) {
+	rtl := mostlyRTL(words)
+	if rtl {
+		slices.Reverse(words)
+	}
+	against := func(w word) bool { // the word runs against its line
+		if !strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return false
+		}
+		return isRTL(w.text) != rtl
+	}
+	for i := 0; i < len(words); {
+		j := i
+		for j < len(words) && against(words[j]) {
+			j++
+		}
+		slices.Reverse(words[i:j])
+		i = j + 1
+	}
 }
 
 // sameInk reports words that are drawn twice, a little apart, to look bold or to cast a shadow.

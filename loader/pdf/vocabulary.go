@@ -22,7 +22,7 @@ type vocabulary struct {
 const blankShare = 0.1
 
 func newVocabulary(raw *rawDocument) *vocabulary {
-	v := &vocabulary{words: map[string]bool{}, links: true}
+	v := &vocabulary{words: map[string]bool{}, links: raw.links}
 	ends, blanks := 0, 0
 	for _, p := range raw.pages {
 		for i, w := range p.words {

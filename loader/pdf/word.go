@@ -3,6 +3,7 @@ package pdf
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -175,6 +176,9 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 	if text == "" {
 		return nil
 	}
+	if isRTL(text) {
+		text = cleanText(t.unfolded(i, j))
+	}
 	last := first
 	if j-i > 1 {
 		if b, ok := t.charBox(j - 1); ok {
@@ -189,6 +193,8 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 	switch {
 	case j-i == 1:
 		// One character shows no direction: it has that of the words before it.
+	case upright && dx > 0 && isRTL(text):
+		text, turn = reversed(text), 0 // the file has the letters as they stand, not as they are read
 	case upright && dx >= 0, upright && isRTL(text):
 		turn = 0
 	default:
@@ -208,6 +214,24 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 	}
 	whole := first.union(last)
 	return []word{{text: text, box: whole.turned(turn), turn: turn, char: i, link: linkAt(t.links, whole)}}
+}
+
+// unfolded returns the characters [i, j) of a script that runs to the left with those of one glyph in order: the engine,
+// which turns such runs around, turns the letters of a ligature as well. They have one box.
+func (t *textPage) unfolded(i, j int) string {
+	rs := slices.Clone(t.text[i:j])
+	for start := 0; start < len(rs); {
+		glyph, ok := t.charBox(i + start)
+		end := start + 1
+		for ; ok && end < len(rs); end++ {
+			if b, known := t.charBox(i + end); !known || b != glyph {
+				break
+			}
+		}
+		slices.Reverse(rs[start:end])
+		start = end
+	}
+	return string(rs)
 }
 
 // Limits of a run of characters, in heights of its boxes.
