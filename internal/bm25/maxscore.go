@@ -18,24 +18,15 @@ type window struct {
 // optimizations", 1995) with the bounds of the blocks that the window touches. The clauses that even together cannot
 // bring a document among the best do not bring documents up; they are only asked about those that the others do.
 func (s *search) scoreWindow(p *Part, cursors []*cursor, begin, end uint32) {
-	lengths := p.seg.lengths
-	s.active = s.active[:0]
-	for _, c := range cursors {
-		if c.window(begin, end, s.norms, lengths); c.bound > 0 {
-			s.active = append(s.active, c)
+	lengths, asked := p.seg.lengths, 0 // number of clauses that are only asked
+	if s.active, s.sums = append(s.active[:0], cursors...), append(s.sums[:0], 0); end-begin > fewInWindow {
+		s.bound(begin, end, lengths)
+		for asked < len(s.active) && s.sums[asked+1] < s.top.least() {
+			asked++
 		}
-	}
-	slices.SortStableFunc(s.active, func(a, b *cursor) int { return int(min(max(a.bound-b.bound, -1), 1)) })
-	s.sums = append(s.sums[:0], 0)
-	for i, c := range s.active {
-		s.sums = append(s.sums, s.sums[i]+c.bound)
-	}
-	asked := 0 // number of clauses that are only asked
-	for asked < len(s.active) && s.sums[asked+1] < s.top.least() {
-		asked++
-	}
-	if asked == len(s.active) {
-		return
+		if asked == len(s.active) {
+			return
+		}
 	}
 	for _, c := range s.active[asked:] {
 		c.addTo(&s.window, begin, end, s.norms, lengths)
@@ -51,6 +42,21 @@ func (s *search) scoreWindow(p *Part, cursors []*cursor, begin, end uint32) {
 			}
 		}
 		s.window.marks[i] = 0
+	}
+}
+
+// fewInWindow is the number of documents up to which a window is scored whole: bounds would cost more than they save.
+const fewInWindow = 1 << 10
+
+// bound keeps the active clauses that have documents in a window, by rising bound, and adds the bounds up.
+func (s *search) bound(begin, end uint32, lengths []uint32) {
+	s.active = slices.DeleteFunc(s.active, func(c *cursor) bool {
+		c.window(begin, end, s.norms, lengths)
+		return c.bound == 0
+	})
+	slices.SortStableFunc(s.active, func(a, b *cursor) int { return int(min(max(a.bound-b.bound, -1), 1)) })
+	for i, c := range s.active {
+		s.sums = append(s.sums, s.sums[i]+c.bound)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -61,7 +60,7 @@ type Segment struct {
 	ids     map[string]uint32 // ID to document number
 	lengths []uint32          // by document number
 	longest uint32            // the greatest of lengths
-	fence   []string          // every fenceGap-th term, among which one is looked up first
+	numbers numbers           // where a term is
 	stems   []uint8           // by document number: index into stemmings
 	names   []string          // of stemmings
 	detail  atomic.Pointer[Detail]
@@ -88,9 +87,7 @@ func Open(data string) (*Segment, error) {
 	if err := s.checkOffsets(); err != nil {
 		return nil, err
 	}
-	for i := 0; i < s.terms; i += fenceGap {
-		s.fence = append(s.fence, s.term(i))
-	}
+	s.numbers = newNumbers(s.terms, s.term)
 	s.ids = make(map[string]uint32, s.docs)
 	s.lengths = make([]uint32, s.docs)
 	s.stems = make([]uint8, s.docs)
@@ -203,21 +200,13 @@ func (s *Segment) postings(i int) postings {
 	return openPostings(r.s, s.docs)
 }
 
-// fenceGap is the number of terms from one in the fence to the next.
-const fenceGap = 16
-
 // lowest returns the number of the first term that is not below the one given.
 func (s *Segment) lowest(term string) int {
-	post, _ := slices.BinarySearch(s.fence, term) // the first that is not below
-	first, end := max(post-1, 0)*fenceGap, min(post*fenceGap, s.terms)
-	return first + sort.Search(end-first, func(i int) bool { return s.term(first+i) >= term })
+	return sort.Search(s.terms, func(i int) bool { return s.term(i) >= term })
 }
 
 // find returns the number of a term; ok is false if the segment has not got it.
-func (s *Segment) find(term string) (i int, ok bool) {
-	i = s.lowest(term)
-	return i, i < s.terms && s.term(i) == term
-}
+func (s *Segment) find(term string) (i int, ok bool) { return s.numbers.find(term, s.term) }
 
 func (s *Segment) termTable() int { return headerSize + (s.docs+1)*offsetSize }
 
