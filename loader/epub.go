@@ -101,7 +101,9 @@ func (b *epubBook) read() error {
 		var visit func(xml.StartElement) error
 		visit = func(e xml.StartElement) error {
 			if e.Name.Local == "rootfile" && opf == "" {
-				opf, _ = partName(attrOf(e, "full-path"))
+				if opf, _ = partName(attrOf(e, "full-path")); b.pkg.parts[opf] == nil { // EPUB 3.3: it is written as in an address
+					opf = resolvePart("", attrOf(e, "full-path"))
+				}
 			}
 			return x.children(visit)
 		}

@@ -77,6 +77,20 @@ func TestEPUB(t *testing.T) {
 	}
 }
 
+// The path of the package document is written as in an address; old programs write it as it is.
+func TestEPUBPackagePath(t *testing.T) {
+	opf := `<package xmlns="o"><manifest><item id="a" href="text/one.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`
+	for _, path := range []string{"OEBPS/my%20book.opf", "OEBPS/my book.opf"} {
+		doc := mustLoad(t, newEPUB(), string(epubOf(t, "", map[string]string{
+			"META-INF/container.xml": `<container xmlns="c"><rootfiles><rootfile full-path="` + path + `"/></rootfiles></container>`,
+			"OEBPS/my book.opf":      opf,
+		})))
+		if doc.Text != "# One\n\nFirst.\n" {
+			t.Errorf("%s: got %q", path, doc.Text)
+		}
+	}
+}
+
 func TestEPUBBadInput(t *testing.T) {
 	locked := `<encryption><EncryptedData><CipherReference URI="OEBPS/text/one.xhtml"/></EncryptedData></encryption>`
 	for name, tt := range map[string]struct {
