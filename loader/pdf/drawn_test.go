@@ -274,6 +274,8 @@ func TestRightToLeft(t *testing.T) {
 		"letters from the right":     {letter(90, "A") + letter(83, "B") + letter(76, "C"), "אבג\n"},
 		"two letters in one glyph":   {"1 0 0 1 72 700 Tm (C#) Tj", "אבג\n"},
 		"with Latin words":           {"1 0 0 1 72 700 Tm (FE DC two words BA) Tj", "אב two words גד הו\n"},
+		"a number at the end":        {"1 0 0 1 72 700 Tm (.123 DC BA) Tj", "אב גד 123.\n"},
+		"a number in parentheses":    {"1 0 0 1 72 700 Tm (DC \\(2024\\) BA) Tj", "אב (2024) גד\n"},
 		"Hebrew words in a sentence": {"1 0 0 1 72 700 Tm (we say DC BA at home each day) Tj", "we say אב גד at home each day\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
