@@ -240,7 +240,7 @@ func (b *epubBook) chapter(name string) error {
 		b.pictures.warnings.add("the chapter " + path.Base(name) + " is no text")
 		return nil //nolint:nilerr // said in the warnings
 	}
-	root, err := parseTree(b.ctx, d.text)
+	root, err := parseTree(b.ctx, asHTML(d.text))
 	if err != nil {
 		return err
 	}
