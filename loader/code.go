@@ -66,7 +66,7 @@ func (c *Code) parse(ctx context.Context, src rag.Source, data []byte) (rag.Docu
 		defs, ok = goDefinitions(d.text)
 	}
 	if !ok {
-		defs = lineDefinitions(d.text, codeRules[language])
+		defs = lineDefinitions(d.text, codeRules[language], newCodeSpans(language))
 	}
 	doc := rag.Document{Title: mdtext.Line(strings.ToValidUTF8(name, "\ufffd")), Warnings: d.warnings}
 	if language != "" {
@@ -111,8 +111,9 @@ func fencedCode(code, language string, defs []definition) (string, []rag.Section
 	return text, sections(headings, len(text))
 }
 
-// lineDefinitions finds definitions line by line. One within a function is none of its own.
-func lineDefinitions(code string, rules codeRule) []definition {
+// lineDefinitions finds definitions line by line. One within a function is none of its own, nor is one in a string or a
+// comment.
+func lineDefinitions(code string, rules codeRule, spans codeSpans) []definition {
 	if rules.function == nil {
 		return nil
 	}
@@ -129,7 +130,12 @@ func lineDefinitions(code string, rules codeRule) []definition {
 		start := offset
 		offset += len(line)
 		text := strings.TrimRight(line, " \t\n")
-		if rules.comment(text) {
+		span := spans.next(text)
+		if span != nil && !span.comment {
+			lead.reset()
+			continue
+		}
+		if span != nil || rules.comment(text) {
 			lead.add(start)
 			continue
 		}

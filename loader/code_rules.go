@@ -35,7 +35,7 @@ var (
 var (
 	// curly matches the modifiers, return type and name of a method or function whose line does not end the statement.
 	curly     = regexp.MustCompile(`^\s*(?:[\w@<>\[\],.?:*&~]+[\s*&]+)+([A-Za-z_~][\w:~$]*)\s*\([^;={]*(?:\{.*|[^;={]*)$`)
-	curlyType = regexp.MustCompile(`^\s*(?:[\w@().]+\s+)*(?:class|interface|enum|record|struct|object|trait|namespace|extension|protocol|actor|union|mixin|@interface|@implementation)\s+(?:class\s+)?([A-Za-z_][\w.:]*)[^;]*$`)
+	curlyType = regexp.MustCompile(`^\s*(?:[\w@().]+\s+)*(?:class|interface|enum|record|struct|object|trait|namespace|extension|protocol|actor|union|mixin|@interface|@implementation)\s+(?:class\s+)?([A-Za-z_][\w.:]*)[^;{]*(?:\{.*)?$`)
 	keyword   = regexp.MustCompile(`^\s*(?:\w+\s+)*(?:fun|func|def|fn|sub|function)\s+(?:<[^>]*>\s*)?(?:[\w<>?]+\.)?([\w$?!=]+)`)
 )
 
@@ -56,7 +56,7 @@ var codeRules = map[string]codeRule{
 	"kotlin": wordRule, "scala": wordRule, "swift": wordRule, "zig": wordRule,
 	"php": wordRule,
 	"rust": {
-		container: regexp.MustCompile(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(?:struct|enum|trait|mod|union|impl(?:<[^>]*>)?)\s+(?:[\w:<>, &']+\s+for\s+)?([A-Za-z_]\w*)[^;]*$`),
+		container: regexp.MustCompile(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(?:struct|enum|trait|mod|union|impl(?:<[^>]*>)?)\s+(?:[\w:<>, &']+\s+for\s+)?([A-Za-z_]\w*)[^;{]*(?:\{.*)?$`),
 		function:  regexp.MustCompile(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:\w+\s+)*(?:fn\s+|macro_rules!\s*)(\w+)`),
 		lead:      slashLead,
 	},
@@ -108,8 +108,18 @@ var (
 var controls = stringSet("if", "for", "while", "switch", "catch", "return", "else", "do", "new", "throw", "case", "delete", "sizeof",
 	"await", "yield", "typeof", "using", "lock", "foreach", "elif", "not", "assert", "goto", "in", "is", "when", "function")
 
-// comment reports whether a line belongs to the definition below it.
-func (r codeRule) comment(line string) bool { return r.lead != nil && r.lead.MatchString(line) }
+// comment reports whether a line belongs to the definition below it. An annotation may stand on the line of what it
+// belongs to.
+func (r codeRule) comment(line string) bool {
+	if r.lead == nil || !r.lead.MatchString(line) {
+		return false
+	}
+	if strings.HasPrefix(strings.TrimLeft(line, " \t"), "@") {
+		name, _ := r.define(line)
+		return name == ""
+	}
+	return true
+}
 
 // maxCodeLine is how much of a line is looked at: machine-made code has lines of megabytes.
 const maxCodeLine = 500

@@ -67,6 +67,10 @@ func TestCodeSymbols(t *testing.T) {
 		{"a.sh", "#!/bin/sh\n# Runs.\nrun() {\n  echo\n}\nfunction stop {\n}\n", "1 run; 1 stop"},
 		{"a.sql", "-- People.\nCREATE TABLE IF NOT EXISTS people (\n  id int\n);\ncreate or replace function f() returns int\n", "1 people; 1 f"},
 		{"a.proto", "message A {\n  message B {}\n}\nservice S {\n  rpc Get(A) returns (B);\n}\n", "1 A; 2 A.B; 1 S; 2 S.Get"},
+		{"doc.py", "def f():\n    \"\"\"Use:\n\n    class Example:\n        def g(self): pass\n    \"\"\"\n\nS = '\"\"\"'  # \"\"\"\nT = \"\"\"\nclass No:\n\"\"\"\n\nclass A:\n    def h(self): pass\n", "1 f; 1 A; 2 A.h"},
+		{"B.java", "/*\n  This class handles it.\n*/\nclass B {\n  @Override public String go() { return \"/*\"; }\n  String s = \"\"\"\n  class No {\n  \"\"\";\n}\ninterface Q { void q(); }\nclass Later;\n", "1 B; 2 B.go; 1 Q"},
+		{"b.ts", "const s = `\nclass No {\n`;\n// it`s\nclass A {\n}\n", "1 A"},
+		{"b.rs", "pub trait T { fn t(&self); }\nfn f<'a>(x: &'a str) {}\n", "1 T; 1 f"},
 		{"a.yaml", "a: 1\nclass: 2\n", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"mime/quotedprintable"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -188,12 +189,74 @@ func base64Only(raw []byte) []byte {
 	}, raw)
 }
 
-// multipart reads the parts of a part. Of alternatives one is read: the plain text, or else the last that is text.
+// rawPart is a part as it was sent.
+type rawPart struct {
+	header textproto.MIMEHeader
+	data   []byte
+}
+
+// multipart reads the parts of a part. Of alternatives one is read, the plain text, or else the last that is text; the
+// pictures of the others are kept.
 func (m *emlReader) multipart(p mailPart, depth int) error {
-	type rawPart struct {
-		header textproto.MIMEHeader
-		data   []byte
+	all := m.partsOf(p)
+	var unread []rawPart
+	if p.media == "multipart/alternative" {
+		best := -1
+		for i, a := range all {
+			media := readPart(a.header, nil).media
+			if media == "text/plain" && len(bytes.TrimSpace(a.data)) > 0 {
+				best = i
+				break
+			}
+			if media == "text/html" || strings.HasPrefix(media, "multipart/") || best < 0 {
+				best = i
+			}
+		}
+		if best >= 0 {
+			unread = slices.Concat(all[:best], all[best+1:])
+			all = all[best : best+1]
+		}
 	}
+	for _, a := range all { // pictures first: the page beside them refers to them
+		if part := readPart(a.header, a.data); strings.HasPrefix(part.media, "image/") {
+			file := attachment{part.name, part.media, part.data}
+			m.files["cid:"+part.id], m.files[part.where] = file, file
+		}
+	}
+	for _, a := range all {
+		if err := m.part(a.header, a.data, depth+1); err != nil {
+			return err
+		}
+	}
+	for _, a := range unread {
+		if err := m.drawn(readPart(a.header, a.data), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawn keeps the pictures of a part whose text is not read: screenshots that were put into a mail written in HTML.
+func (m *emlReader) drawn(p mailPart, depth int) error {
+	if m.parts++; m.parts > maxMailParts {
+		return fmt.Errorf("more than %d parts: %w", maxMailParts, rag.ErrInvalid)
+	}
+	switch {
+	case depth > maxMailDepth:
+	case strings.HasPrefix(p.media, "multipart/") && p.params["boundary"] != "":
+		for _, a := range m.partsOf(p) {
+			if err := m.drawn(readPart(a.header, a.data), depth+1); err != nil {
+				return err
+			}
+		}
+	case strings.HasPrefix(p.media, "image/") && len(p.data) >= leastPicture:
+		m.draw(p.name, p.data)
+	}
+	return m.ctx.Err()
+}
+
+// partsOf cuts a part into the parts it holds.
+func (m *emlReader) partsOf(p mailPart) []rawPart {
 	var all []rawPart
 	r := multipart.NewReader(bytes.NewReader(p.data), p.params["boundary"])
 	for {
@@ -214,34 +277,7 @@ func (m *emlReader) multipart(p mailPart, depth int) error {
 			break // part says so
 		}
 	}
-	if p.media == "multipart/alternative" {
-		best := -1
-		for i, a := range all {
-			media := readPart(a.header, nil).media
-			if media == "text/plain" && len(bytes.TrimSpace(a.data)) > 0 {
-				best = i
-				break
-			}
-			if media == "text/html" || strings.HasPrefix(media, "multipart/") || best < 0 {
-				best = i
-			}
-		}
-		if best >= 0 {
-			all = all[best : best+1]
-		}
-	}
-	for _, a := range all { // pictures first: the page beside them refers to them
-		if part := readPart(a.header, a.data); strings.HasPrefix(part.media, "image/") {
-			file := attachment{part.name, part.media, part.data}
-			m.files["cid:"+part.id], m.files[part.where] = file, file
-		}
-	}
-	for _, a := range all {
-		if err := m.part(a.header, a.data, depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
+	return all
 }
 
 // attach keeps an attachment; a picture is an image of the document.
@@ -260,9 +296,14 @@ func (m *emlReader) attach(p mailPart) {
 		return // the page shows it
 	}
 	m.listed = append(m.listed, a)
-	img, err := m.pictures.pictures.get(strconv.Itoa(m.parts)+"/"+a.name, func() ([]byte, error) { return a.data, nil })
+	m.draw(a.name, a.data)
+}
+
+// draw keeps a picture, at the end of the text so far.
+func (m *emlReader) draw(name string, data []byte) {
+	img, err := m.pictures.pictures.get(strconv.Itoa(m.parts)+"/"+name, func() ([]byte, error) { return data, nil })
 	if err != nil {
-		m.pictures.warnings.add("the picture " + a.name + " could not be read: " + err.Error())
+		m.pictures.warnings.add("the picture " + name + " could not be read: " + err.Error())
 		return
 	}
 	placed := *img

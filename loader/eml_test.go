@@ -103,6 +103,16 @@ func TestEMLAlternatives(t *testing.T) {
 	}
 }
 
+// The pictures of an alternative are kept when its text is not the one that is read.
+func TestEMLPictureOfAlternative(t *testing.T) {
+	doc := mustLoad(t, newEML(), "Subject: s\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nPlain.\r\n"+
+		"--b\r\nContent-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n<p>Rich.<img src=\"cid:p\">\r\n"+
+		"--r\r\nContent-Type: image/png\r\nContent-Id: <p>\r\nContent-Transfer-Encoding: base64\r\n\r\n"+base64.StdEncoding.EncodeToString([]byte(pngBytes))+"\r\n--r--\r\n--b--")
+	if doc.Text != "# s\n\nPlain.\n" || len(doc.Images) != 1 {
+		t.Errorf("text %q, %d pictures", doc.Text, len(doc.Images))
+	}
+}
+
 func TestEMLBadInput(t *testing.T) {
 	for name, in := range map[string]string{"no headers": "hello\n\nworld", "other headers": "a: b\n\nc", "header broken": "Subject x\n"} {
 		if _, err := load(t, newEML(), []byte(in)); !errors.Is(err, rag.ErrInvalid) {

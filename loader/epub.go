@@ -101,7 +101,9 @@ func (b *epubBook) read() error {
 		var visit func(xml.StartElement) error
 		visit = func(e xml.StartElement) error {
 			if e.Name.Local == "rootfile" && opf == "" {
-				opf, _ = partName(attrOf(e, "full-path"))
+				if opf, _ = partName(attrOf(e, "full-path")); b.pkg.parts[opf] == nil { // EPUB 3.3: it is written as in an address
+					opf = resolvePart("", attrOf(e, "full-path"))
+				}
 			}
 			return x.children(visit)
 		}
@@ -238,7 +240,7 @@ func (b *epubBook) chapter(name string) error {
 		b.pictures.warnings.add("the chapter " + path.Base(name) + " is no text")
 		return nil //nolint:nilerr // said in the warnings
 	}
-	root, err := parseTree(b.ctx, d.text)
+	root, err := parseTree(b.ctx, asHTML(d.text))
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,29 @@ func TestEPUB(t *testing.T) {
 	}
 }
 
+// Chapters are XML, in which any element may be empty.
+func TestEPUBEmptyElements(t *testing.T) {
+	chapter := `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x.js" defer = 'a' /></head><body><h1><a id="p1"/>One</h1><p>It was<br/> night.</p><div/><textarea/><p>Morning.</p></body></html>`
+	doc := mustLoad(t, newEPUB(), string(epubOf(t, "<p>Two.</p>", map[string]string{"OEBPS/text/one.xhtml": chapter})))
+	if want := "# One\n\nIt was\nnight.\n\nMorning.\n\nTwo.\n"; doc.Text != want {
+		t.Errorf("got %q, want %q", doc.Text, want)
+	}
+}
+
+// The path of the package document is written as in an address; old programs write it as it is.
+func TestEPUBPackagePath(t *testing.T) {
+	opf := `<package xmlns="o"><manifest><item id="a" href="text/one.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`
+	for _, path := range []string{"OEBPS/my%20book.opf", "OEBPS/my book.opf"} {
+		doc := mustLoad(t, newEPUB(), string(epubOf(t, "", map[string]string{
+			"META-INF/container.xml": `<container xmlns="c"><rootfiles><rootfile full-path="` + path + `"/></rootfiles></container>`,
+			"OEBPS/my book.opf":      opf,
+		})))
+		if doc.Text != "# One\n\nFirst.\n" {
+			t.Errorf("%s: got %q", path, doc.Text)
+		}
+	}
+}
+
 func TestEPUBBadInput(t *testing.T) {
 	locked := `<encryption><EncryptedData><CipherReference URI="OEBPS/text/one.xhtml"/></EncryptedData></encryption>`
 	for name, tt := range map[string]struct {

@@ -91,6 +91,9 @@ func (l *HTML) parse(ctx context.Context, src rag.Source, data []byte) (rag.Docu
 	if err != nil {
 		return rag.Document{}, err
 	}
+	if isXML(d.text) {
+		d.text = asHTML(d.text)
+	}
 	doc := rag.Document{Warnings: d.warnings}
 	root, err := parseTree(ctx, d.text)
 	if err != nil {

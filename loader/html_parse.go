@@ -2,6 +2,7 @@ package loader
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -11,6 +12,30 @@ import (
 // maxNodes bounds the tree of one page. A node takes about 150 bytes, and a page that leaves many formatting
 // elements open makes the parser repeat all of them in each paragraph.
 const maxNodes = 2 << 20
+
+// emptyElement is an element without content as XML writes it.
+var emptyElement = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9]*)((?:\s+[^\s<>"'/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?)*)\s*/>`)
+
+// voidElements have no content in HTML either.
+var voidElements = atomSet(atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
+	atom.Param, atom.Source, atom.Track, atom.Wbr)
+
+// asHTML closes the empty elements of a page in XML. In HTML <title/> and <script/> would only be opened, and swallow the
+// page.
+func asHTML(text string) string {
+	return emptyElement.ReplaceAllStringFunc(text, func(tag string) string {
+		m := emptyElement.FindStringSubmatch(tag)
+		if voidElements[atom.Lookup([]byte(strings.ToLower(m[1])))] {
+			return tag
+		}
+		return "<" + m[1] + m[2] + "></" + m[1] + ">"
+	})
+}
+
+// isXML reports a page that begins as XML does.
+func isXML(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\n"), "<?xml")
+}
 
 // parseTree parses a page. It returns nil for one that is nested deeper than the parser allows (512 elements) or
 // would make a tree of more than maxNodes.

@@ -92,6 +92,8 @@ func TestHTMLBlocks(t *testing.T) {
 		{"list", "<ul><li>a<li><p>b</p><p>c</p><li>d<ol start=3><li>e<li>f</ol></ul>", "- a\n- b\n\n  c\n- d\n  3. e\n  4. f"},
 		{"list without text", "<ul><li></li><li> <ul><li>x</ul></ul>", "- - x"},
 		{"quote", "<blockquote><p>a</p><p>b</p></blockquote>c", "> a\n>\n> b\n\nc"},
+		{"page in XML", `<?xml version="1.0"?><html><head><title/><script src="s.js"/></head><body><p>a<br/>b</p><p/><p>c</p></body></html>`, "a\nb\n\nc"},
+		{"quote below text", "<p>a</p><blockquote>b</blockquote><ul><li>c<blockquote>d</blockquote></ul>", "a\n\n> b\n\n- c\n\n  > d"},
 		{"code", "<pre><code class=\"language-go\">\nfunc f() {\n\treturn\n}\n</code></pre>", "```go\nfunc f() {\n\treturn\n}\n```"},
 		{"code with quotes", "<pre>a ``` b</pre>", "````\na ``` b\n````"},
 		{"code in a list", "<ol><li>do<pre>x\n\ny</pre></li></ol>", "1. do\n\n   ```\n   x\n\n   y\n   ```"},

@@ -11,6 +11,7 @@ type blockWriter struct {
 	indent string // before each line
 	lead   string // before the next line in place of indent: holds a list item's marker
 	led    bool   // lead is to be used
+	around string // while led: what stands before the lines around the marks in lead
 	tight  bool   // the next block follows without a blank line
 }
 
@@ -23,7 +24,11 @@ func (w *blockWriter) block(text string) int {
 	if w.out.Len() > 0 {
 		w.out.WriteByte('\n')
 		if !w.tight {
-			w.out.WriteString(strings.TrimRight(w.indent, " "))
+			between := w.indent
+			if w.led { // the blank line is not within what the marks begin
+				between = w.around
+			}
+			w.out.WriteString(strings.TrimRight(between, " "))
 			w.out.WriteByte('\n')
 		}
 	}
@@ -60,6 +65,8 @@ func (w *blockWriter) nest(marker, further string, body func()) {
 	first := indent
 	if led {
 		first = lead
+	} else {
+		w.around = indent
 	}
 	w.lead, w.led = first+marker, true
 	w.indent += further

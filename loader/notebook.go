@@ -65,8 +65,10 @@ type (
 		Outputs []notebookOutput
 	}
 	notebookOutput struct {
-		Text notebookText // of a stream
-		Data map[string]json.RawMessage
+		Text  notebookText // of a stream
+		Data  map[string]json.RawMessage
+		Name  notebookText `json:"ename"` // of an error
+		Value notebookText `json:"evalue"`
 	}
 )
 
@@ -158,11 +160,15 @@ func (w *notebookWriter) cell(c notebookCell) {
 	}
 }
 
-// output writes what a cell printed, and keeps what it drew.
+// output writes what a cell printed, and keeps what it drew. The text of what is drawn only names its class
+// ("<Figure size 640x480>") and is left out.
 func (w *notebookWriter) output(o *notebookOutput) {
 	text := o.Text
-	if text == "" {
+	if drawn := o.Data["image/png"] != nil || o.Data["image/jpeg"] != nil; text == "" && !drawn {
 		_ = text.UnmarshalJSON(o.Data["text/plain"]) // it has no error
+	}
+	if text == "" && o.Name != "" {
+		text = o.Name + ": " + o.Value
 	}
 	if printed := strings.Trim(normalise(string(text)), "\n"); printed != "" {
 		w.out.block(mdtext.Fence("", printed))

@@ -27,7 +27,7 @@ func TestNotebookSuite(t *testing.T) {
 
 func TestNotebook(t *testing.T) {
 	doc := mustLoad(t, newNotebook(), notebook)
-	want := "# Ducks\n\nThey swim.\n\n```python\nn = 2\nprint(n)\n```\n\n```\n2\n```\n\n```\n<Figure>\n```\n"
+	want := "# Ducks\n\nThey swim.\n\n```python\nn = 2\nprint(n)\n```\n\n```\n2\n```\n"
 	if diff := cmp.Diff(want, doc.Text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
@@ -41,6 +41,10 @@ func TestNotebook(t *testing.T) {
 	old := mustLoad(t, newNotebook(), `{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": "Old"}, {"cell_type": "code", "input": "x"}]}]}`)
 	if want := "## Old\n\n```\nx\n```\n"; old.Text != want {
 		t.Errorf("version 3: got %q, want %q", old.Text, want)
+	}
+	failed := mustLoad(t, newNotebook(), `{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x", "outputs": [{"output_type": "error", "ename": "NameError", "evalue": "no x", "traceback": ["\u001b[31m"]}, {"ename": 1}]}]}`)
+	if want := "```\nx\n```\n\n```\nNameError: no x\n```\n"; failed.Text != want {
+		t.Errorf("a cell that failed: got %q, want %q", failed.Text, want)
 	}
 	if _, err := load(t, newNotebook(), []byte(`{"cells": 1}`)); !errors.Is(err, rag.ErrInvalid) {
 		t.Errorf("no notebook: %v", err)

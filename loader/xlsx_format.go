@@ -87,7 +87,8 @@ func parseFormat(code string) cellFormat {
 	}
 	shown := formatBracket.ReplaceAllString(formatCurrency.ReplaceAllString(formatFiller.ReplaceAllString(code, ""), `"$1"`), "")
 	if at := formatDigits.FindStringIndex(shown); at != nil && !f.percent {
-		f.prefix, f.suffix = formatText(shown[:at[0]]), formatText(shown[at[1]:])
+		end := at[0] + len(strings.TrimRight(shown[at[0]:at[1]], " ")) // a blank behind the digits parts them from a unit
+		f.prefix, f.suffix = formatText(shown[:at[0]]), formatText(shown[end:])
 	}
 	return f
 }

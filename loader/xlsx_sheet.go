@@ -96,9 +96,11 @@ func (g *xlsxGrid) row(x *xmlReader, index int) error {
 // cell returns the text of a cell.
 func (g *xlsxGrid) cell(x *xmlReader, e xml.StartElement) (string, error) {
 	kind, style := attrOf(e, "t"), attrOf(e, "s")
-	value, inline := "", ""
+	value, inline, formula := "", "", false
 	err := x.children(func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
+		case "f":
+			formula = true
 		case "v":
 			value, err = x.text()
 			return err
@@ -108,6 +110,9 @@ func (g *xlsxGrid) cell(x *xmlReader, e xml.StartElement) (string, error) {
 		}
 		return x.skip()
 	})
+	if formula && value == "" && kind != "str" {
+		g.workbook.warnings.add("formulas without a stored result are left empty: save the file in a spreadsheet program")
+	}
 	switch kind {
 	case "s":
 		if i, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && i >= 0 && i < len(g.workbook.strings) {

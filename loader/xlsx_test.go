@@ -29,7 +29,7 @@ func xlsxOf(t testing.TB, rows string, parts map[string]string) []byte {
 		"xl/workbook.xml":                     `<workbook xmlns:r="r"><sheets><sheet name="Data" r:id="s1"/><sheet name="Lists" state="hidden" r:id="s2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels":          rels(rel("s1", "worksheet", "worksheets/sheet1.xml"), rel("s2", "worksheet", "worksheets/sheet2.xml"), rel("t", "sharedStrings", "sharedStrings.xml"), rel("f", "styles", "styles.xml")),
 		"xl/sharedStrings.xml":                `<sst><si><t>Name</t></si><si><r><t>Ada</t></r><r><t> L_x000D_.</t></r><rPh><t>no</t></rPh></si></sst>`,
-		"xl/styles.xml":                       `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$€-407] #,##0.00_);[Red]0"/><numFmt numFmtId="165" formatCode="0.0&quot; km&quot;"/><numFmt numFmtId="166" formatCode="dd/mm/yyyy hh:mm"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="46"/><xf numFmtId="20"/></cellXfs></styleSheet>`,
+		"xl/styles.xml":                       `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$€-407] #,##0.00_);[Red]0"/><numFmt numFmtId="165" formatCode="0.0 &quot;km&quot;"/><numFmt numFmtId="166" formatCode="dd/mm/yyyy hh:mm"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="46"/><xf numFmtId="20"/></cellXfs></styleSheet>`,
 		"xl/worksheets/sheet1.xml":            `<worksheet xmlns:r="r"><sheetData>` + rows + `</sheetData><mergeCells><mergeCell ref="A5:A6"/><mergeCell ref="A20:C20"/></mergeCells><drawing r:id="d"/></worksheet>`,
 		"xl/worksheets/_rels/sheet1.xml.rels": rels(rel("d", "drawing", "../drawings/drawing1.xml")),
 		"xl/drawings/drawing1.xml":            `<wsDr xmlns:r="r"><pic><cNvPr descr="A plan"/><blip r:embed="p"/></pic></wsDr>`,
@@ -104,6 +104,17 @@ A plan
 	old := mustLoad(t, newXLSX(), string(xlsxOf(t, rows, map[string]string{"xl/workbook.xml": `<workbook xmlns:r="r"><workbookPr date1904="1"/><sheets><sheet name="Data" r:id="s1"/></sheets></workbook>`})))
 	if !strings.Contains(old.Text, "2028-05-02") {
 		t.Errorf("day 45413 from 1904 on: %q", old.Text)
+	}
+}
+
+// A formula whose result no program has stored yet cannot be shown, which is said once.
+func TestXLSXFormulas(t *testing.T) {
+	formula := func(ref, result string) string { return `<c r="` + ref + `"><f>SUM(A1:A2)</f>` + result + `</c>` }
+	for result, warnings := range map[string]int{"<v>3</v>": 0, "<v></v>": 1, "": 1} {
+		rows := `<row r="1">` + textCell("A1", "Total") + formula("B1", result) + formula("C1", result) + `</row>`
+		if doc := mustLoad(t, newXLSX(), string(xlsxOf(t, rows, map[string]string{"xl/drawings/drawing1.xml": "<x/>"}))); len(doc.Warnings) != warnings+1 { // one is of the hidden sheet
+			t.Errorf("result %q: text %q, warnings %v", result, doc.Text, doc.Warnings)
+		}
 	}
 }
 

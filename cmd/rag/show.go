@@ -19,8 +19,8 @@ func newShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE|URI|CHUNK_ID",
 		Short: "Show a document with its passages, or one passage",
-		Long: `show prints what the collection holds of a document: title, state, what was lost when it was read, its outline and its
-passages. Of a passage, named by its ID as search prints it, it shows the text, its place and its metadata.`,
+		Long: `show prints what the collection holds of a document: title, state, what was lost when it was read, its outline,
+pictures and passages. Of a passage, named by its ID as search prints it, it shows the text, its place and its metadata.`,
 		Example: examples("rag show docs/leave.md", "rag show 4f0a7c1be2d3985566778899"),
 		Args:    exactly(1, "a file, a URI or the ID of a passage"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,6 +109,7 @@ func (a *app) showDocument(d *rag.Document, chunks []rag.Chunk) error {
 		}{out})
 	}
 	a.printDocument(place(d.URI), d)
+	a.printPictures(d.Images)
 	fmt.Fprintf(a.out, "%s\n", a.paint(a.out).bold(count(len(chunks), "passage")))
 	if len(chunks) == 0 {
 		return nil

@@ -214,6 +214,13 @@ func TestLoadNeedsNoDataFolder(t *testing.T) {
 	}
 }
 
+func TestShowPictures(t *testing.T) {
+	s := newShell(t)
+	s.write("docs/plan.html", `<h1>Plan</h1><img alt="the site" src="data:image/png;base64,`+strings.Repeat("iVBORw0K", 30)+`"><p>Text.</p>`)
+	s.rag("ingest", "docs").want(exitDone)
+	s.rag("show", "docs/plan.html").want(exitDone).prints("1 picture", "at byte 8 · image/png · 180 B · the site", "1 passage")
+}
+
 func TestVerifyAndExplain(t *testing.T) {
 	s := newShell(t)
 	s.handbook()

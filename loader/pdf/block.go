@@ -195,9 +195,12 @@ var bullet = regexp.MustCompile(`^[•◦▪▫■□●○‣⁃∙·–—➢�
 var leaders = regexp.MustCompile(`\s*(?:[.·…]\s?){4,}\s*`)
 
 // endedEarly reports whether b's first word would have had room in line a. A line that reaches the edge where its text
-// ends did not end early, however far it is indented.
+// ends did not end early, however far it is indented, nor did one that ends within a word.
 func endedEarly(a, b *row, left, right float64) bool {
 	first := b.words[0]
+	if last := a.words[len(a.words)-1]; last.hyphen || partedByHyphen(last.text, first.text) {
+		return false
+	}
 	need := first.box.width() + lineRoom*a.size
 	if isCJK(firstRune(first.text)) {
 		need = 2*b.size + lineRoom*a.size // ideographs are words of one character; two, since some must not begin a line

@@ -235,6 +235,25 @@ func TestNoteNumber(t *testing.T) {
 	}
 }
 
+// Short words of lines that run upward stay in their place: each is wider on the page than it is high.
+func TestTurnedShortWords(t *testing.T) {
+	page := sheet{
+		{x: 100, y: 72, up: true, text: "A report by it says a lot of I"}, {x: 112, y: 72, up: true, text: "and ill is a word of it as a"}, {x: 124, y: 72, up: true, text: "last line."},
+	}
+	doc := mustLoad(t, makePDF([]sheet{page}, nil, ""))
+	if want := "A report by it says a lot of I and ill is a word of it as a last line.\n"; doc.Text != want {
+		t.Errorf("got %q, want %q", doc.Text, want)
+	}
+}
+
+// A line that ends within a word goes on, however short it is.
+func TestShortLineWithHyphen(t *testing.T) {
+	doc := mustLoad(t, makePDF([]sheet{column(72, 700, "This is the sys-", "tem which all of us have come to know and use at work,", "and it is still good.")}, nil, ""))
+	if want := "This is the system which all of us have come to know and use at work, and it is still good.\n"; doc.Text != want {
+		t.Errorf("got %q, want %q", doc.Text, want)
+	}
+}
+
 // Text of a page that is turned as a whole, and of one whose page dictionary turns it, is read like other text.
 func TestTurnedPages(t *testing.T) {
 	up := sheet{{x: 100, y: 72, up: true, text: "The text of this page runs"}, {x: 112, y: 72, up: true, text: "upward in two lines."}}
@@ -255,6 +274,8 @@ func TestRightToLeft(t *testing.T) {
 		"letters from the right":     {letter(90, "A") + letter(83, "B") + letter(76, "C"), "אבג\n"},
 		"two letters in one glyph":   {"1 0 0 1 72 700 Tm (C#) Tj", "אבג\n"},
 		"with Latin words":           {"1 0 0 1 72 700 Tm (FE DC two words BA) Tj", "אב two words גד הו\n"},
+		"a number at the end":        {"1 0 0 1 72 700 Tm (.123 DC BA) Tj", "אב גד 123.\n"},
+		"a number in parentheses":    {"1 0 0 1 72 700 Tm (DC \\(2024\\) BA) Tj", "אב (2024) גד\n"},
 		"Hebrew words in a sentence": {"1 0 0 1 72 700 Tm (we say DC BA at home each day) Tj", "we say אב גד at home each day\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,6 +78,9 @@ func readingOrder(words []word) {
 	rtl := mostlyRTL(words)
 	if rtl {
 		slices.Reverse(words)
+		for i := range words {
+			words[i].text = stopBehind(words[i].text)
+		}
 	}
 	against := func(w word) bool { // the word runs against its line
 		if !strings.ContainsFunc(w.text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
@@ -93,6 +96,16 @@ func readingOrder(words []word) {
 		slices.Reverse(words[i:j])
 		i = j + 1
 	}
+}
+
+// stopBehind is a number of a line that runs to the left with the stops that stand at its left, and so end it, behind it:
+// ".12" is read "12." there.
+func stopBehind(s string) string {
+	number := strings.TrimLeft(s, ".,:;!?،؛؟")
+	if number == s || !unicode.IsDigit(firstRune(number)) || strings.ContainsFunc(number, unicode.IsLetter) {
+		return s
+	}
+	return number + s[:len(s)-len(number)]
 }
 
 // sameInk reports words that are drawn twice, a little apart, to look bold or to cast a shadow.

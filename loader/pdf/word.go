@@ -185,8 +185,8 @@ func (t *textPage) place(i, j int, first box, turn int) []word {
 			last = b
 		}
 	}
-	if whole := first.union(last); whole.width() > spread*float64(j-i)*whole.height() {
-		return t.pieces(i, j)
+	if whole := first.union(last); whole.width() > spread*float64(j-i)*whole.height() && t.angle(i)%2 == 0 {
+		return t.pieces(i, j) // characters that lie on their side are wide
 	}
 	dx, dy := last.centerX()-first.centerX(), last.centerY()-first.centerY()
 	upright := math.Abs(dy) < max(first.height(), last.height())/2 // both on one line
