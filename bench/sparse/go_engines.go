@@ -25,7 +25,7 @@ func runRag(set *ir.Set, dir string, k int) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	defer x.Close()
+	defer func() { _ = x.Close() }() // nothing is read of it any more
 	o.IndexSeconds, err = timed(func() error {
 		for part := range slices.Chunk(set.Docs, batch) {
 			recs := make([]rag.TextRecord, len(part))
@@ -88,7 +88,7 @@ func runBleve(set *ir.Set, dir string, k int) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	defer x.Close()
+	defer func() { _ = x.Close() }() // nothing is read of it any more
 	o.IndexSeconds, err = timed(func() error {
 		for part := range slices.Chunk(set.Docs, batch) {
 			b := x.NewBatch()

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -233,7 +234,7 @@ func runPython(python, name string, set *ir.Set, dir string, k int) (outcome, er
 	if cpu {
 		clock = "cpu"
 	}
-	cmd := exec.Command(python, "engines.py", name, input, filepath.Join(dir, "index"), fmt.Sprint(k), clock)
+	cmd := exec.CommandContext(context.Background(), python, "engines.py", name, input, filepath.Join(dir, "index"), fmt.Sprint(k), clock)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
