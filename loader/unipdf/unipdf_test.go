@@ -77,11 +77,14 @@ func TestRegister(t *testing.T) {
 	}
 }
 
+// sumOfX is the SHA-256 of "x".
+const sumOfX = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+
 func TestDocument(t *testing.T) {
 	f := &file{
 		total: 4,
 		pages: []page{
-			{text: "1 First part\r\nSome\x02 words.\n", images: []rag.Image{{ID: "a", MediaType: "image/png", Data: []byte("x"), Box: [4]float64{0, 0, 9, 9}}}},
+			{text: "1 First part\r\nSome\x02 words.\n", images: []rag.Image{{ID: sumOfX, MediaType: "image/png", Data: []byte("x"), Box: [4]float64{0, 0, 9, 9}}}},
 			{lost: []string{"could not be read: torn"}},
 			{text: "Under it\nmore\n2 Second\nend"},
 		},
@@ -95,7 +98,7 @@ func TestDocument(t *testing.T) {
 	want := rag.Document{
 		Title: "A title", Text: "1 First part\nSome words.\n\nUnder it\nmore\n2 Second\nend", Pages: []int{0, 24, 26}, State: rag.StatePartial,
 		Sections: []rag.Section{{Level: 1, Title: "First part", Start: 0, End: 40}, {Level: 2, Title: "Under it", Start: 26, End: 40}, {Level: 1, Title: "Second", Start: 40, End: 52}},
-		Images:   []rag.Image{{ID: "a", MediaType: "image/png", Data: []byte("x"), Page: 1, Box: [4]float64{0, 0, 9, 9}}},
+		Images:   []rag.Image{{ID: sumOfX, MediaType: "image/png", Data: []byte("x"), Page: 1, Box: [4]float64{0, 0, 9, 9}}},
 		Warnings: []rag.Warning{{Page: 2, Message: "has no text (blank, or scanned)"}, {Page: 2, Message: "could not be read: torn"}, {Message: "pages 4 to 4 were not read (setting max_pages)"}},
 		Meta:     rag.Meta{"pages": 4.0, "author": "Ada"},
 	}
