@@ -10,17 +10,17 @@ import (
 // document: sources of that format are then ingested again.
 const (
 	csvVersion      = 1
-	codeVersion     = 1
+	codeVersion     = 2
 	docxVersion     = 2
-	emlVersion      = 1
-	epubVersion     = 1
-	htmlVersion     = 2
+	emlVersion      = 2
+	epubVersion     = 2
+	htmlVersion     = 3
 	jsonVersion     = 1
 	markdownVersion = 2
-	notebookVersion = 1
+	notebookVersion = 2
 	pptxVersion     = 1
 	textVersion     = 2
-	xlsxVersion     = 1
+	xlsxVersion     = 2
 )
 
 var _ = []rag.Fingerprinter{

@@ -83,7 +83,7 @@ func (l *Loader) Formats() []rag.Format {
 
 // Fingerprint names the version of the layout rules and the settings that change the text.
 func (l *Loader) Fingerprint() string {
-	name := fmt.Sprintf("pdf/2/%d/%t/%t", l.cfg.MaxPages, l.cfg.Links, l.cfg.SkipPictures)
+	name := fmt.Sprintf("pdf/3/%d/%t/%t", l.cfg.MaxPages, l.cfg.Links, l.cfg.SkipPictures)
 	if f, ok := l.cfg.OCR.(rag.Fingerprinter); ok {
 		name += "/" + f.Fingerprint()
 	} else if l.cfg.OCR != nil {
