@@ -114,6 +114,8 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	check("JSON of compact", s.rag("compact", "--json").want(exitDone))
 	check("JSON of backup", s.rag("backup", "b", "--json").want(exitDone))
 	check("JSON of restore", s.rag("restore", "b", "--dir", "again", "--json").want(exitDone))
+	check("JSON of export", s.rag("export", "e", "--json").want(exitDone))
+	check("JSON of ingest", s.rag("import", "e", "--collection", "second", "--json").want(exitDone))
 	check("JSON of explain", s.rag("explain", "notice period", "--chunk", res.Hits[0].ChunkID, "--json").want(exitDone))
 	check("JSON of config print", s.rag("config", "print", "--json").want(exitDone))
 	check("JSON of config path", s.rag("config", "path", "--json").want(exitDone))
