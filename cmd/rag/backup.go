@@ -160,7 +160,7 @@ func (c *restoredCollection) read(ctx context.Context, eng *rag.Engine) error {
 func (a *app) printRestore(r *restoreJSON) {
 	p := a.paint(a.out)
 	for _, c := range r.Collections {
-		verdict := p.green("ok")
+		verdict := "ok"
 		switch {
 		case c.Unfinished:
 			verdict = p.yellow("a run was under way when the backup was made; the next ingest, or `rag verify --repair`, finishes it")
