@@ -62,3 +62,33 @@ func TestDeleteByFilter(t *testing.T) {
 		f.sound()
 	}
 }
+
+// TestDeleteWaitsForTheIngest: what is deleted while its source is ingested stays deleted.
+func TestDeleteWaitsForTheIngest(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.txt", prose("ferns", 3))
+	f.write("b.txt", prose("oaks", 3))
+	uri := rag.FileURI(filepath.Join(f.docs, "a.txt"))
+	f.ingest(nil)
+	f.write("a.txt", prose("mosses", 3))
+	deleted := make(chan error, 1)
+	started := false
+	f.ingest(func(r *rag.IngestRequest) {
+		r.Progress = func(p rag.Progress) {
+			if p.URI == uri && !started {
+				started = true
+				go func() {
+					_, err := f.Delete(t.Context(), rag.DeleteRequest{URIs: []string{uri}})
+					deleted <- err
+				}()
+			}
+		}
+	})
+	if err := <-deleted; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Document(t.Context(), "", uri); !errors.Is(err, rag.ErrNotFound) {
+		t.Errorf("the document is there: %v", err)
+	}
+	f.sound()
+}
