@@ -49,13 +49,9 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	loader, err := r.loaders.choose(src, data)
+	want, parse, err := r.reading(src, data)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
-	}
-	want := Entry{
-		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
-		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
 	}
 	was, action, reason, err := r.check(ctx, want)
 	if err != nil {
@@ -71,12 +67,40 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 		r.mu.Unlock()
 		return nil, nil
 	}
-	docs, err := r.loaders.parse(ctx, loader, src, data)
+	docs, err := parse(ctx)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	r.timed(StageLoad, start, 1, len(docs))
-	return r.assemble(ctx, want, docs, was, action)
+	p, err := r.assemble(ctx, want, docs, was, action)
+	if err != nil || src.stored != nil { // what an export does not have is not gone
+		return p, err
+	}
+	return p, r.addStale(ctx, p, src.URI)
+}
+
+// reading says what the ledger is to hold of a source, and how its documents are got from its bytes.
+func (r *ingestRun) reading(src Source, data []byte) (want Entry, parse func(context.Context) ([]Document, error), err error) {
+	if was := src.stored; was != nil {
+		doc, err := storedDocument(src.URI, data)
+		if err != nil {
+			return want, nil, err
+		}
+		want = Entry{
+			URI: src.URI, Title: doc.Title, Meta: doc.Meta, Size: was.size, Digest: was.digest, MetaDigest: was.metaDigest,
+			Pipeline: r.pipelineAfter(was.loader).String(),
+		}
+		return want, func(context.Context) ([]Document, error) { return []Document{*doc}, nil }, nil
+	}
+	loader, err := r.loaders.choose(src, data)
+	if err != nil {
+		return want, nil, err
+	}
+	want = Entry{
+		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
+		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
+	}
+	return want, func(ctx context.Context) ([]Document, error) { return r.loaders.parse(ctx, loader, src, data) }, nil
 }
 
 // check compares a source with the ledger: action and reason are those of a PlanItem; was is what stands there now, or
@@ -140,7 +164,7 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, w
 			p.docs[i].Entry.Pipeline = withFallback(want.Pipeline)
 		}
 	}
-	return p, r.addStale(ctx, p, want.URI)
+	return p, nil
 }
 
 // oldVersion returns what stood under the URI of a source's n-th document (0-based), or under the name the source had

@@ -67,24 +67,28 @@ func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, erro
 type DeleteRequest struct {
 	Collection string   // "" means Config.Collection
 	URIs       []string // documents to delete; one that ends in "/" means every document below it
+	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition
 	All        bool     // the whole collection with its header
 }
 
 // DeleteReport says what a delete did. Its JSON form is what `rag delete --json` prints.
 type DeleteReport struct {
 	Collection string          `json:"collection"`
+	Existed    bool            `json:"existed"`   // there was something to delete
 	Documents  int             `json:"documents"` // deleted
 	Chunks     int             `json:"chunks"`    // deleted with them
 	NotFound   []string        `json:"not_found"` // URIs the collection does not have
 	Failed     []SourceFailure `json:"failed"`    // stores that did not delete everything; `rag verify --repair` finishes it
 }
 
-// Delete removes documents from the catalog, with their pictures, and from both indexes. After it returns they are
-// never shown again, also if an index could not be cleaned: then Failed says so and the error matches ErrPartial.
+// Delete removes documents from the catalog, with their pictures, and from both indexes. It waits for an ingest of the
+// collection that is under way, so nothing that was deleted comes back by it. After it returns they are
+// never shown again, also if an index could not be cleaned: then Failed says so and the error matches ErrPartial. The
+// collection's header keeps that there is something to clean, and the next ingest or Repair does it.
 func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, error) {
 	name := e.collection(req.Collection)
-	if len(req.URIs) == 0 && !req.All {
-		return nil, fmt.Errorf("delete: no documents named: %w", ErrInvalid)
+	if err := req.validate(); err != nil {
+		return nil, fmt.Errorf("delete: %w", err)
 	}
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)
@@ -93,10 +97,10 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	}
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
 	if req.All {
-		report.Documents, report.Chunks = info.Documents, info.Chunks
+		report.Existed, report.Documents, report.Chunks = true, info.Documents, info.Chunks
 		return report, e.drop(ctx, name, info.Header.Generation)
 	}
-	entries, err := e.named(ctx, name, req.URIs, report)
+	entries, err := e.named(ctx, name, req, report)
 	if err != nil || len(entries) == 0 {
 		return report, err
 	}
@@ -115,8 +119,23 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	return report, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
 }
 
+// validate reports a request that names nothing, or contradicts itself.
+func (r *DeleteRequest) validate() error {
+	switch {
+	case r.All && (len(r.URIs) > 0 || !r.Filter.IsZero()):
+		return fmt.Errorf("the whole collection and a part of it are named: %w", ErrInvalid)
+	case !r.All && len(r.URIs) == 0 && r.Filter.IsZero():
+		return fmt.Errorf("no documents named: %w", ErrInvalid)
+	}
+	return r.Filter.Validate()
+}
+
 // named finds the documents to delete, each once, and counts them in the report.
-func (e *Engine) named(ctx context.Context, name string, uris []string, report *DeleteReport) ([]Entry, error) {
+func (e *Engine) named(ctx context.Context, name string, req DeleteRequest, report *DeleteReport) ([]Entry, error) {
+	uris := req.URIs
+	if len(uris) == 0 {
+		uris = []string{""} // all that match
+	}
 	var found []Entry
 	seen := map[string]bool{}
 	for _, uri := range uris {
@@ -124,24 +143,32 @@ func (e *Engine) named(ctx context.Context, name string, uris []string, report *
 		if err != nil {
 			return nil, err
 		}
-		if len(entries) == 0 {
+		if len(entries) == 0 && uri != "" {
 			report.NotFound = append(report.NotFound, uri)
 		}
 		for _, entry := range entries {
-			if !seen[entry.URI] {
-				seen[entry.URI] = true
-				found = append(found, entry)
-				report.Documents++
-				report.Chunks += len(entry.Chunks)
+			if seen[entry.URI] || !req.Filter.IsZero() && !req.Filter.Match(entry.fields(), entry.Validity) {
+				continue
 			}
+			seen[entry.URI] = true
+			found = append(found, entry)
+			report.Documents++
+			report.Chunks += len(entry.Chunks)
 		}
 	}
+	report.Existed = len(found) > 0
 	return found, nil
 }
 
-// entriesOf returns the document of a URI, or those below one that ends in a slash.
+// fields are those of the document's chunks that it has itself.
+func (e *Entry) fields() Meta {
+	c := Chunk{URI: e.URI, DocID: e.DocID, Title: e.Title, Language: e.Language, Meta: e.Meta}
+	return c.Fields()
+}
+
+// entriesOf returns the document of a URI, or those below one that ends in a slash; "" has all below it.
 func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, error) {
-	if !strings.HasSuffix(uri, "/") {
+	if uri != "" && !strings.HasSuffix(uri, "/") {
 		entry, err := e.catalog.Entry(ctx, name, uri)
 		if errors.Is(err, ErrNotFound) {
 			return nil, nil

@@ -21,10 +21,16 @@ type pipeline struct {
 
 // pipeline is that of this engine for sources that the loader reads.
 func (e *Engine) pipeline(l namedLoader) pipeline {
-	p := pipeline{Loader: fingerprint(l.Loader), Splitter: fingerprint(e.splitter), Transforms: []string{}}
-	if !strings.HasPrefix(p.Loader, l.name+"/") {
-		p.Loader = l.name + " " + p.Loader
+	loader := fingerprint(l.Loader)
+	if !strings.HasPrefix(loader, l.name+"/") {
+		loader = l.name + " " + loader
 	}
+	return e.pipelineAfter(loader)
+}
+
+// pipelineAfter is that of this engine for documents that a loader of this fingerprint made.
+func (e *Engine) pipelineAfter(loader string) pipeline {
+	p := pipeline{Loader: loader, Splitter: fingerprint(e.splitter), Transforms: []string{}}
 	for _, t := range e.transformers {
 		p.Transforms = append(p.Transforms, fingerprint(t))
 	}

@@ -29,6 +29,8 @@ type Source struct {
 	Meta      Meta       // goes into the document's Meta, over what the loader finds
 	Policy    MetaPolicy // what a domain makes of the metadata; nil: it stays as it is
 	Open      func(context.Context) (io.ReadCloser, error)
+
+	stored *storedSource // set if the bytes are a document of an export: no loader reads them
 }
 
 // MetaPolicy is what a domain makes of the metadata of a source's documents. It must be safe for concurrent use.

@@ -23,8 +23,9 @@ type Bolt struct {
 }
 
 // countedInfos is what Collections counted, and the transaction after which it did: every search asks, and counting
-// reads the whole ledger.
+// reads the whole ledger. A compacted file counts its transactions anew.
 type countedInfos struct {
+	db    *bolt.DB
 	tx    int
 	infos []rag.CollectionInfo
 }
@@ -274,12 +275,12 @@ func (b *Bolt) Collections(ctx context.Context) (infos []rag.CollectionInfo, err
 	err = b.view(func(tx *bolt.Tx) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.counted == nil || b.counted.tx != tx.ID() {
+		if b.counted == nil || b.counted.db != tx.DB() || b.counted.tx != tx.ID() {
 			counted, err := countCollections(tx)
 			if err != nil {
 				return err
 			}
-			b.counted = &countedInfos{tx.ID(), counted}
+			b.counted = &countedInfos{tx.DB(), tx.ID(), counted}
 		}
 		for _, info := range b.counted.infos {
 			info.Header.Pending = slices.Clone(info.Header.Pending)

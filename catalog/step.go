@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	berrors "go.etcd.io/bbolt/errors"
@@ -115,7 +116,7 @@ func kind(err error) error {
 		return nil
 	case errors.Is(err, boltkv.ErrLocked):
 		return fmt.Errorf("%w: %w", err, rag.ErrLocked)
-	case errors.Is(err, boltkv.ErrDamaged), errors.Is(err, boltkv.ErrFormat), errors.Is(err, record.ErrKind),
+	case errors.Is(err, os.ErrExist), errors.Is(err, boltkv.ErrDamaged), errors.Is(err, boltkv.ErrFormat), errors.Is(err, record.ErrKind),
 		errors.Is(err, berrors.ErrKeyTooLarge), errors.Is(err, berrors.ErrValueTooLarge):
 		return fmt.Errorf("%w: %w", err, rag.ErrInvalid)
 	}

@@ -245,3 +245,11 @@ func (x *BM25) Drop(ctx context.Context, collection string) error {
 	}
 	return x.keep.drop(collection)
 }
+
+// Compact makes the file smaller by the space that deleted records left.
+func (x *BM25) Compact(ctx context.Context) (freed int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return x.keep.compact()
+}

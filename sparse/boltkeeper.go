@@ -148,6 +148,11 @@ func (k *boltKeeper) drop(collection string) error {
 	return storeError(err)
 }
 
+func (k *boltKeeper) compact() (int64, error) {
+	freed, err := k.db.Compact()
+	return freed, storeError(err)
+}
+
 func (k *boltKeeper) close() error { return k.db.Close() }
 
 // storeError adds the kind by which callers know an error of the database.

@@ -17,6 +17,8 @@ type keeper interface {
 	// change replaces the index by what edit makes of it; one change at a time. It is durable when change returns.
 	change(collection string, edit edit) error
 	drop(collection string) error
+	// compact returns how many bytes smaller the file became.
+	compact() (freed int64, err error)
 	close() error
 }
 
@@ -77,5 +79,7 @@ func (k *memoryKeeper) drop(collection string) error {
 	delete(k.indexes, collection)
 	return nil
 }
+
+func (k *memoryKeeper) compact() (int64, error) { return 0, nil }
 
 func (k *memoryKeeper) close() error { return nil }

@@ -53,6 +53,15 @@ func (s *store) open(dir string, workers int) error {
 	return nil
 }
 
+// Compact makes the file smaller by the space that deleted records left.
+func (s *store) Compact(ctx context.Context) (freed int64, err error) {
+	if s.db == nil || ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	freed, err = s.db.Compact()
+	return freed, kind(err)
+}
+
 // Close keeps what saves time at the next opening, gives the memory back and closes the file with its last user.
 func (s *store) Close() error {
 	s.write.Lock()

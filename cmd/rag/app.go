@@ -108,6 +108,7 @@ finds passages in them, by meaning and by words at once. It needs no service, no
 	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")
 	root.AddCommand(
 		newInit(a), newIngest(a), newSearch(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
+		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a),
 		newExplain(a), newConfig(a), newModels(a), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()

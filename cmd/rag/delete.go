@@ -14,25 +14,33 @@ import (
 
 func newDelete(a *app) *cobra.Command {
 	var all, yes bool
+	var filters []string
 	cmd := &cobra.Command{
-		Use:   "delete FILE|FOLDER|URI... | --all",
+		Use:   "delete FILE|FOLDER|URI... | --filter TEXT | --all",
 		Short: "Remove documents, or a whole collection",
 		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
 is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
-every document below it. With --all the whole collection goes.`,
-		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --all --yes"),
+every document below it. With --filter go the documents whose own metadata match, of those that are named or of all: With --all the whole collection goes.`,
+		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --filter 'year < 2020'", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case all && len(args) > 0:
+			case all && len(args)+len(filters) > 0:
 				return usagef(cmd, "name documents or give --all, not both")
-			case !all && len(args) == 0:
+			case !all && len(args)+len(filters) == 0:
 				return usagef(cmd, "no document named; --all deletes the whole collection")
 			case all && !yes:
 				if err := a.confirm(cmd); err != nil {
 					return err
 				}
 			}
-			req := rag.DeleteRequest{Collection: a.collection, All: all}
+			filter, err := parseFilters(filters)
+			if err != nil {
+				return usagef(cmd, "%v", err)
+			}
+			if len(filters) > 0 && filter.IsZero() {
+				return usagef(cmd, "the filter matches everything; --all deletes the whole collection")
+			}
+			req := rag.DeleteRequest{Collection: a.collection, Filter: filter, All: all}
 			for _, name := range args {
 				uri, err := toURI(name)
 				if err != nil {
@@ -47,6 +55,7 @@ every document below it. With --all the whole collection goes.`,
 		},
 	}
 	cmd.Flags().SortFlags = false
+	cmd.Flags().StringArrayVarP(&filters, "filter", "f", nil, "delete only documents whose metadata match; may come several times, all must hold")
 	cmd.Flags().BoolVar(&all, "all", false, "delete the whole collection")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
@@ -88,7 +97,7 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 			a.printDelete(report)
 		}
 		switch {
-		case err == nil && len(report.NotFound) == 0:
+		case err == nil && len(report.NotFound) == 0: // a filter that nothing matches is no failure
 			return nil
 		case report.Documents == 0:
 			return &reported{exitFailed}

@@ -63,10 +63,14 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 	if err != nil {
 		return err
 	}
-	changes := f.ocrChanges()
-	open := func(use func(*rag.Engine) error) error { return a.withData(use, changes...) }
-	if _, err := os.Stat(a.dataDir()); f.dryRun && errors.Is(err, os.ErrNotExist) {
-		open = func(use func(*rag.Engine) error) error { return a.withScratchData(use, changes...) }
+	return a.ingestInto(ctx, req, f.ocrChanges()...)
+}
+
+// ingestInto runs an ingest over the data that open opens, and tells what it did. A dry run makes no data folder.
+func (a *app) ingestInto(ctx context.Context, req rag.IngestRequest, changes ...change) error {
+	open := a.withData
+	if _, err := os.Stat(a.dataDir()); req.DryRun && errors.Is(err, os.ErrNotExist) {
+		open = a.withScratchData
 	}
 	return open(func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
@@ -84,7 +88,7 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 			return &reported{ingestCode(report)}
 		}
 		return nil
-	})
+	}, changes...)
 }
 
 // runIngest ingests and shows progress.

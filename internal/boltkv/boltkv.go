@@ -61,8 +61,12 @@ type file struct {
 	refs int    // guarded by registry.mu
 
 	mu   sync.Mutex // held while opening and closing
-	bolt *bolt.DB   // nil until opened
 	lock *filelock.Lock
+
+	write     sync.Mutex   // held by the one that writes, before swap
+	swap      sync.RWMutex // held for reading by every transaction, for writing while bolt changes
+	bolt      *bolt.DB     // nil until opened and after the last handle closed
+	compacted *bolt.DB     // guarded by write: bolt, if nothing was written since it was compacted
 
 	damage atomic.Pointer[DamagedError] // first damage seen; no more writing then
 }
@@ -121,10 +125,15 @@ func (f *file) release() error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.write.Lock()
+	defer f.write.Unlock()
+	f.swap.Lock()
+	defer f.swap.Unlock()
 	if f.bolt == nil {
 		return nil
 	}
 	err := f.guard(f.bolt.Close)
+	f.bolt = nil
 	return errors.Join(err, f.lock.Release(f.damage.Load() == nil))
 }
 
@@ -148,6 +157,7 @@ func (f *file) open() (err error) {
 			err = errors.Join(err, lock.Release(!lock.Stale()))
 		}
 	}()
+	_ = os.Remove(filepath.Join(filepath.Dir(f.path), newName)) // what a crash left; where it must go, create says so
 	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
 		if err := create(f.path); err != nil {
 			return err
@@ -211,24 +221,32 @@ func create(path string) error {
 }
 
 // View runs fn in a read transaction. Keys and values are valid only within fn and only in its goroutine: a fault on a
-// damaged file is turned into an error there and nowhere else.
+// damaged file is turned into an error there and nowhere else. fn must not call View, Update or Compact.
 func (db *DB) View(fn func(*bolt.Tx) error) error {
-	if db.closed.Load() {
-		return ErrClosed
-	}
-	return db.file.guard(func() error { return db.file.bolt.View(fn) })
+	return db.transact(func(b *bolt.DB) error { return b.View(fn) })
 }
 
 // Update runs fn in a write transaction, all or nothing; it is durable when Update returns. Slices given to Put must
-// not change before that. fn must not call View or Update. Once damage was seen the file is not written any more.
+// not change before that. fn must not call View, Update or Compact. Once damage was seen the file is not written any more.
 func (db *DB) Update(fn func(*bolt.Tx) error) error {
-	if db.closed.Load() {
-		return ErrClosed
-	}
-	if d := db.file.damage.Load(); d != nil {
+	db.file.write.Lock() // before swap: what waits here does not hold a compaction up
+	defer db.file.write.Unlock()
+	if d := db.file.damage.Load(); d != nil && !db.closed.Load() {
 		return d
 	}
-	return db.file.guard(func() error { return db.file.bolt.Update(fn) })
+	db.file.compacted = nil
+	return db.transact(func(b *bolt.DB) error { return b.Update(fn) })
+}
+
+// transact runs a transaction on the database that is open now.
+func (db *DB) transact(run func(*bolt.DB) error) error {
+	f := db.file
+	f.swap.RLock()
+	defer f.swap.RUnlock()
+	if db.closed.Load() || f.bolt == nil {
+		return ErrClosed
+	}
+	return f.guard(func() error { return run(f.bolt) })
 }
 
 // Close gives the handle back; closing it again does nothing. The last handle waits for running transactions and

@@ -1,0 +1,177 @@
+package rag_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/ragtest"
+)
+
+// picture is a PNG large enough to be no decoration; each shade is another.
+func picture(shade uint8) []byte {
+	img := image.NewGray(image.Rect(0, 0, 200, 200))
+	for i := range img.Pix {
+		img.Pix[i] = shade + uint8(i%7)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// withPictures is a page of HTML that holds pictures.
+func withPictures(text string, pictures ...[]byte) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<html><head><title>Page</title></head><body><h1>Page</h1><p>%s</p>", text)
+	for i, p := range pictures {
+		fmt.Fprintf(&b, `<p>Figure %d shows <img alt="chart %d" src="data:image/png;base64,%s"> it.</p>`, i, i, base64.StdEncoding.EncodeToString(p))
+	}
+	return b.String() + "</body></html>"
+}
+
+func (f *fixture) export() (file string, rep *rag.ExportReport) {
+	f.t.Helper()
+	file = filepath.Join(f.t.TempDir(), "export.jsonl")
+	var b bytes.Buffer
+	rep, err := f.Export(f.t.Context(), "", &b)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	return file, rep
+}
+
+// stored lists the documents of the default collection.
+func (f *fixture) stored() (docs []rag.Document) {
+	f.t.Helper()
+	for entry, err := range f.Documents(f.t.Context(), "") {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		doc, err := f.Document(f.t.Context(), "", entry.URI)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+func TestExportAndImportIntoAnotherModel(t *testing.T) {
+	f := newFixture(t)
+	f.write("ferns.md", "---\nkind: plant\nvalid_until: 2026-03-01\ntags: [a, b]\n---\n# Ferns\n\nFerns <reproduce> by spores.\n")
+	f.write("page.html", withPictures("Charts of growth.", picture(1)))
+	f.write("empty.md", "")
+	f.ingest(nil)
+	file, rep := f.export()
+	if want := (rag.ExportReport{Collection: "default", Documents: 3, Images: 1}); *rep != want {
+		t.Errorf("report %+v, want %+v", *rep, want)
+	}
+
+	g := &fixture{t: t, dir: t.TempDir(), docs: f.docs, embedder: &ragtest.HashEmbedder{Dims: 64, Revision: "2"}}
+	g.open()
+	load := func() *rag.IngestReport {
+		t.Helper()
+		set, err := rag.Exported(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{set} })
+	}
+	if rep := load(); rep.Added != 3 || rep.Embedded == 0 {
+		t.Errorf("import: %+v", rep)
+	}
+	if diff := cmp.Diff(f.stored(), g.stored()); diff != "" {
+		t.Errorf("documents differ:\n%s", diff)
+	}
+	g.sound()
+	if got := names(g.search(rag.Query{Text: "ferns spores", TopK: 1})); len(got) != 1 || got[0] != "ferns.md" {
+		t.Errorf("got %v", got)
+	}
+	if rep := load(); rep.Unchanged != 3 {
+		t.Errorf("import again: %+v", rep)
+	}
+	if rep := g.ingest(nil); rep.Unchanged != 3 {
+		t.Errorf("ingest of the sources after the import: %+v", rep)
+	}
+	again, _ := g.export()
+	if a, b := read(t, file), read(t, again); a != b {
+		t.Errorf("an export of the import differs:\n%s", cmp.Diff(a, b))
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestExportedReportsEveryMistake(t *testing.T) {
+	f := newFixture(t)
+	f.write("ferns.md", "# Ferns\n\nFerns reproduce by spores.\n")
+	f.write("oaks.md", "# Oaks\n\nAcorns feed squirrels.\n")
+	f.ingest(nil)
+	file, _ := f.export()
+	good := read(t, file)
+	lines := strings.SplitAfter(good, "\n")
+	edit := func(old, now string) string {
+		bad := strings.Replace(good, old, now, 1)
+		if bad == good {
+			t.Fatalf("%q is not in the export", old)
+		}
+		return bad
+	}
+	for name, c := range map[string]struct {
+		file string
+		says []string
+	}{
+		"empty":           {"", []string{"cut short"}},
+		"cut short":       {lines[0] + lines[1], []string{"cut short"}},
+		"cut in a line":   {good[:len(good)/2], []string{"line 2", "EOF"}},
+		"a line is gone":  {lines[0] + lines[1] + lines[3], []string{"line 3: the export had 2 documents, there are 1"}},
+		"twice":           {lines[0] + lines[1] + lines[1] + lines[3], []string{"line 3", "stands in line 2 already"}},
+		"no first line":   {lines[1] + lines[2] + lines[3], []string{"line 1: the first line"}},
+		"behind the end":  {good + lines[1], []string{"line 5: there is something behind the end"}},
+		"newer version":   {edit(`"version":1`, `"version":2`), []string{"line 1: version 2"}},
+		"unknown field":   {edit(`"state"`, `"mood"`), []string{"line 2", "mood"}},
+		"bad state":       {edit(`"state":"ok"`, `"state":"fine"`), []string{"line 2: state is \"fine\""}},
+		"bad digest":      {edit(`"digest":"`, `"digest":"x`), []string{"line 2: source.digest"}},
+		"section outside": {edit(`"start":0`, `"start":900`), []string{"line 2: a section"}},
+		"two mistakes":    {strings.ReplaceAll(good, `"state":"ok"`, `"state":""`), []string{"line 2: state", "line 3: state"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(file, []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := rag.Exported(file)
+			if !errors.Is(err, rag.ErrInvalid) {
+				t.Fatalf("got %v, want ErrInvalid", err)
+			}
+			for _, text := range c.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%q does not say %q", err, text)
+				}
+			}
+		})
+	}
+	if _, err := rag.Exported(filepath.Join(t.TempDir(), "none")); !errors.Is(err, rag.ErrNotFound) {
+		t.Errorf("no file: %v, want ErrNotFound", err)
+	}
+}
