@@ -2,6 +2,7 @@ package vectorstore
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -95,6 +96,9 @@ func (s *store) removeSnapshot(collection string) error {
 func (s *store) save(c *collection, share int) error {
 	if s.db == nil || c.graph == nil || c.links.changed <= c.slots.n/share {
 		return nil
+	}
+	if err := c.graph.Repair(context.Background()); err != nil { // of a few slots at most
+		return fmt.Errorf("graph of collection %q: %w", c.name, err)
 	}
 	if err := s.writeSnapshot(c); err != nil {
 		return fmt.Errorf("snapshot of collection %q: %w", c.name, err)

@@ -7,6 +7,8 @@
 //	var q slab.Query
 //	vectors.Prepare(question, &q)
 //	hits, err := g.Search(ctx, &q, hnsw.Request{K: 10}, nil)
+//
+// Vectors are of unit length: of others, some might never be found.
 package hnsw
 
 import (

@@ -28,8 +28,8 @@ func (g *Graph) prove(ctx context.Context, n *nodes) {
 	}
 }
 
-// Repair makes sure now that searches find every live slot: each by its own vector, at the default width. Add does so
-// from time to time for what it added, and Consolidate for all.
+// Repair makes sure now of what Add looks at from time to time: that links lead to every live slot, and that searches at
+// the default width find those added since the last look by their own vectors.
 func (g *Graph) Repair(ctx context.Context) error {
 	g.changes.Lock()
 	defer g.changes.Unlock()
@@ -37,7 +37,7 @@ func (g *Graph) Repair(ctx context.Context) error {
 	if n == nil {
 		return ErrClosed
 	}
-	return g.repairAll(ctx, n)
+	return g.repair(ctx, n, g.unproved)
 }
 
 func (g *Graph) repairAll(ctx context.Context, n *nodes) error {
