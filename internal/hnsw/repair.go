@@ -75,7 +75,7 @@ func (g *Graph) repair(ctx context.Context, n *nodes, slots []uint32) error {
 	}
 	slices.Sort(lost)
 	for _, slot := range slices.Compact(lost) {
-		if err := g.attach(ctx, w, n, slot); err != nil {
+		if err := g.attach(ctx, w, n, slot, &reached); err != nil {
 			return err
 		}
 	}
@@ -108,22 +108,28 @@ func (w *worker) reach(n *nodes, from uint32, reached *bits) {
 	}
 }
 
-// attach gives a slot links on the lowest layer if it has none. If a search does not find it, it gets a link from where
-// the search ends, so that the next one does.
-func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32) error {
+// attach gives a slot links on the lowest layer if it has none. If links lead to it from nowhere that was reached, or a
+// search does not find it, it gets a link from where the search ends, so that the next one does. A search alone does not
+// tell: it may begin at the slot, on a layer above.
+func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32, reached *bits) error {
 	found := w.finds(ctx, n, slot, DefaultEf)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	near := slices.DeleteFunc(slices.Clone(w.found), func(k key) bool { return k.slot() == slot })
-	if len(near) == 0 {
-		return nil
-	}
-	if n.links(slot, 0)[0].Load() == 0 {
+	if len(near) > 0 && n.links(slot, 0)[0].Load() == 0 {
 		n.setLinks(slot, 0, w.choose(near, n.m))
 	}
-	if !found {
+	if found && reached.has(slot) {
+		return nil
+	}
+	near = slices.DeleteFunc(near, func(k key) bool { return !reached.has(k.slot()) })
+	if top, _, _ := n.top(); len(near) == 0 && top != slot { // the search did not leave a group that nothing leads to
+		near = append(near, pack(0, top))
+	}
+	if len(near) > 0 {
 		n.adopt(near, slot)
+		w.reach(n, slot, reached)
 	}
 	return nil
 }
