@@ -84,11 +84,15 @@ func (h *HNSW) Rebuild(ctx context.Context, collection string) error {
 	if err := h.measure(ctx, c); err != nil {
 		return err
 	}
-	return h.save(c, closeShare)
+	return h.save(c)
 }
 
-// measure asks for the neighbours of some stored vectors, evenly spread, without the vector itself.
+// measure brings the graph up to date, looks at it, and asks for the neighbours of some stored vectors, evenly spread,
+// without the vector itself.
 func (s *store) measure(ctx context.Context, c *collection) error {
+	if err := c.graph.Repair(ctx); err != nil {
+		return err
+	}
 	report := c.graph.Check()
 	r := rag.Recall{K: recallK, Records: c.slots.n, Unreachable: len(report.Unreachable), Problems: report.Broken}
 	found, wanted := 0, 0

@@ -2,7 +2,6 @@ package vectorstore
 
 import (
 	"bufio"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -92,13 +91,16 @@ func (s *store) removeSnapshot(collection string) error {
 	return nil
 }
 
-// save writes a snapshot if more than one in share records has changed since the last. The caller holds s.write.
-func (s *store) save(c *collection, share int) error {
-	if s.db == nil || c.graph == nil || c.links.changed <= c.slots.n/share {
+// stale reports whether the graph has changed by more than one in share records since it was last saved.
+func (c *collection) stale(share int) bool {
+	return c.graph != nil && c.links.changed > c.slots.n/share
+}
+
+// save writes a snapshot of a graph that is up to date, where there is a file. The caller holds s.write.
+func (s *store) save(c *collection) error {
+	if s.db == nil {
+		c.links.changed = 0
 		return nil
-	}
-	if err := c.graph.Repair(context.Background()); err != nil { // of a few slots at most
-		return fmt.Errorf("graph of collection %q: %w", c.name, err)
 	}
 	if err := s.writeSnapshot(c); err != nil {
 		return fmt.Errorf("snapshot of collection %q: %w", c.name, err)

@@ -71,7 +71,11 @@ func (s *store) Close() error {
 	s.mu.Unlock()
 	var errs []error
 	for _, name := range sortedKeys(all) {
-		errs = append(errs, s.save(all[name], closeShare), all[name].close())
+		c := all[name]
+		if c.stale(closeShare) {
+			errs = append(errs, c.graph.Repair(context.Background()), s.save(c))
+		}
+		errs = append(errs, c.close())
 	}
 	s.write.Unlock()
 	s.builders.Wait()
@@ -191,12 +195,13 @@ func (s *store) settle(ctx context.Context, c *collection) error {
 	if err := s.link(ctx, c); err != nil {
 		return err
 	}
-	if c.graph != nil && c.links.changed > c.slots.n/changeShare {
-		if err := s.measure(ctx, c); err != nil {
-			return err
-		}
+	if !c.stale(changeShare) {
+		return nil
 	}
-	return s.save(c, changeShare)
+	if err := s.measure(ctx, c); err != nil {
+		return err
+	}
+	return s.save(c)
 }
 
 // Delete removes records durably; absent IDs are not an error.
