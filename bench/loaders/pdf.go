@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/bench/cputime"
 	"github.com/seed-d8745b77/rag/loader/pdf"
 )
 
@@ -115,7 +116,7 @@ func (b *bench) readPDF(ctx context.Context, path string, c pdf.Config) (doc rag
 		return rag.Document{}, 0, err
 	}
 	for i := range b.rounds {
-		start := cpuSeconds()
+		start := cputime.Used()
 		for src, err := range rag.Files(path).All {
 			if err != nil {
 				return rag.Document{}, 0, err
@@ -127,7 +128,7 @@ func (b *bench) readPDF(ctx context.Context, path string, c pdf.Config) (doc rag
 				doc = d
 			}
 		}
-		if took := cpuSeconds() - start; i == 0 || took < cpu {
+		if took := (cputime.Used() - start).Seconds(); i == 0 || took < cpu {
 			cpu = took
 		}
 	}

@@ -9,17 +9,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-d8745b77/rag/bench/cputime"
 	"github.com/seed-d8745b77/rag/internal/encoder"
 )
 
 // serve is the engine around the encoder.
 func serve(ctx context.Context, in io.Reader, out io.Writer, o options, threads int) error {
-	start, before := time.Now(), cpuSeconds()
+	start, before := time.Now(), cputime.Used()
 	m, err := load(o)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, time.Since(start).Seconds(), cpuSeconds()-before)
+	fmt.Fprintln(out, time.Since(start).Seconds(), (cputime.Used() - before).Seconds())
 	r := encoder.NewRunner(m, threads)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -29,11 +30,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer, o options, threads 
 			return err
 		}
 		batch := sequences(tokens, texts)
-		start, before := time.Now(), cpuSeconds()
+		start, before := time.Now(), cputime.Used()
 		if _, err := r.Embed(ctx, batch); err != nil {
 			return err
 		}
-		fmt.Fprintln(out, time.Since(start).Seconds(), cpuSeconds()-before)
+		fmt.Fprintln(out, time.Since(start).Seconds(), (cputime.Used() - before).Seconds())
 	}
 	return lines.Err()
 }

@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-d8745b77/rag/bench/cputime"
 	"github.com/seed-d8745b77/rag/bench/ir"
 )
 
@@ -183,9 +184,9 @@ var cpu bool
 // timed returns how long fn took, in seconds.
 func timed(fn func() error) (float64, error) {
 	if cpu {
-		start := processorTime()
+		start := cputime.Used()
 		err := fn()
-		return (processorTime() - start).Seconds(), err
+		return (cputime.Used() - start).Seconds(), err
 	}
 	start := time.Now()
 	err := fn()

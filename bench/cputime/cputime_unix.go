@@ -1,14 +1,14 @@
 //go:build unix
 
-package main
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpu returns the processor time of the process.
-func cpu() time.Duration {
+// Used returns the processor time that this process has used so far, of user and system, on all processors.
+func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
