@@ -2,7 +2,6 @@ package loader
 
 import (
 	"encoding/xml"
-	"path"
 	"strings"
 )
 
@@ -52,13 +51,8 @@ func (r *docxReader) image(in *docxInline, id, alt string) {
 	if !ok {
 		return
 	}
-	if rel.external {
-		r.warnings.add("a picture that is linked, not embedded, is not read")
-		return
-	}
-	img, err := r.pkg.picture(&r.pictures, rel.target)
-	if err != nil {
-		r.warnings.add("the picture " + path.Base(rel.target) + " could not be read: " + err.Error())
+	img := r.pkg.embedded(rel, &r.pictures, &r.warnings)
+	if img == nil {
 		return
 	}
 	in.images = append(in.images, placedImage{at: in.b.Len(), image: img, alt: alt})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -148,6 +149,20 @@ func (p *archive) readProperties(doc *rag.Document) error {
 		doc.Meta = meta
 	}
 	return err
+}
+
+// embedded returns the picture that a relation leads to; nil, with a warning, if it is not in the archive or cannot be read.
+func (p *archive) embedded(rel relation, all *pictures, w *warnings) *rag.Image {
+	if rel.external {
+		w.add("a picture that is linked, not embedded, is not read")
+		return nil
+	}
+	img, err := p.picture(all, rel.target)
+	if err != nil {
+		w.add("the picture " + path.Base(rel.target) + " could not be read: " + err.Error())
+		return nil
+	}
+	return img
 }
 
 // picture returns the picture of a part.

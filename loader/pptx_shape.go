@@ -2,7 +2,6 @@ package loader
 
 import (
 	"encoding/xml"
-	"path"
 	"strconv"
 	"strings"
 
@@ -213,13 +212,8 @@ func (r *pptxReader) picture(id, alt string, s *pptxShapes) {
 	if !ok || s.notes {
 		return
 	}
-	if rel.external {
-		r.warnings.add("a picture that is linked, not embedded, is not read")
-		return
-	}
-	img, err := r.pkg.picture(&r.pictures, rel.target)
-	if err != nil {
-		r.warnings.add("the picture " + path.Base(rel.target) + " could not be read: " + err.Error())
+	img := r.pkg.embedded(rel, &r.pictures, &r.warnings)
+	if img == nil {
 		return
 	}
 	s.blocks = append(s.blocks, pptxBlock{text: paragraph(alt), images: []placedImage{{image: img, alt: alt}}})
