@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // RerankStatus says what became of reranking in a search.
@@ -47,7 +45,7 @@ func (s *search) rerank(ctx context.Context) {
 	if d, ok := s.reranker.(RerankDescriber); ok {
 		model = d.RerankModel()
 	}
-	if reason := foreign(lang.Detect(s.text), model.Languages); reason != "" {
+	if reason := foreign(s.language, model.Languages); reason != "" {
 		s.result.Rerank = RerankStatus{RerankLeftOut, reason}
 		s.note(StageRerank, SpanLeftOut, reason)
 		s.spans[StageRerank].Detail["status"] = RerankLeftOut

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // Mode says which lanes a search uses.
@@ -84,23 +86,24 @@ func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 // search is the state of one Search call.
 type search struct {
 	*Engine
-	q       Query
-	result  *Result
-	id      string
-	started time.Time
-	text    string // normalised query text
-	index   string // name under which the indexes know the collection
-	filter  Filter
-	chunks  int  // in the collection
-	docs    int  // in the collection
-	dense   bool // lanes wanted
-	words   bool
-	deeper  int                // how many times as many candidates are looked at as are configured
-	lists   map[string][]Match // by lane
-	fused   []Match
-	cut     bool  // fused is not all that the lanes gave
-	hits    []Hit // hydrated, in the order of the last stage
-	spans   map[string]*Span
+	q        Query
+	result   *Result
+	id       string
+	started  time.Time
+	text     string // normalised query text
+	language string // of the text, BCP 47; "" if it cannot be told
+	index    string // name under which the indexes know the collection
+	filter   Filter
+	chunks   int  // in the collection
+	docs     int  // in the collection
+	dense    bool // lanes wanted
+	words    bool
+	deeper   int                // how many times as many candidates are looked at as are configured
+	lists    map[string][]Match // by lane
+	fused    []Match
+	cut      bool  // fused is not all that the lanes gave
+	hits     []Hit // hydrated, in the order of the last stage
+	spans    map[string]*Span
 
 	shaping   shaping
 	pool      []Hit               // hits before they were shaped
@@ -174,6 +177,7 @@ func (s *search) understand(ctx context.Context) error {
 	span, start := s.begin(StageQuery)
 	defer s.end(span, start)
 	s.text = strings.Join(strings.Fields(strings.ToValidUTF8(s.q.Text, " ")), " ")
+	s.language = lang.Detect(s.text)
 	if s.text == "" {
 		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)
 	}

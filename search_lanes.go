@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // queryStages are the stages of a search, in order.
@@ -41,12 +39,11 @@ func (s *search) note(stage, status, reason string) {
 // leaveOutForeign drops the dense lane for a question in a language its model does not know: such a vector means
 // nothing, so it is no evidence. A search that asks for the dense lane alone gets it, with a note.
 func (s *search) leaveOutForeign(query *Span) {
-	language := lang.Detect(s.text)
-	query.Detail["language"] = language
+	query.Detail["language"] = s.language
 	if !s.dense {
 		return
 	}
-	reason := foreign(language, s.embedder.Model().Languages)
+	reason := foreign(s.language, s.embedder.Model().Languages)
 	if reason == "" {
 		return
 	}
