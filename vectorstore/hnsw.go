@@ -1,6 +1,7 @@
 package vectorstore
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-d8745b77/rag"
@@ -71,13 +72,14 @@ func OpenHNSW(dir string, c HNSWConfig) (*HNSW, error) {
 
 // fill puts in the defaults and checks the ranges.
 func (c *HNSWConfig) fill() error {
+	c.M = cmp.Or(c.M, defaultM) // the range of ef_construction begins there
 	for _, n := range []struct {
 		key              string
 		value            *int
 		missing, low, up int
 	}{
-		{"m", &c.M, defaultM, 4, 64},
-		{"ef_construction", &c.EfConstruction, max(defaultEfConstruction, c.M), max(c.M, 4), maxEf},
+		{"m", &c.M, 0, 4, 64},
+		{"ef_construction", &c.EfConstruction, defaultEfConstruction, c.M, maxEf},
 		{"ef", &c.Ef, defaultEf, 1, maxEf},
 		{"exact_below", &c.ExactBelow, defaultExactBelow, 1, slab.MaxRows},
 		{"workers", &c.Workers, 0, 0, maxEf},

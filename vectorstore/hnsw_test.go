@@ -262,7 +262,7 @@ func TestGraphIsBuiltAside(t *testing.T) {
 
 func TestHNSWRefusesSettings(t *testing.T) {
 	for name, c := range map[string]vectorstore.HNSWConfig{
-		"m": {M: 3}, "ef_construction": {EfConstruction: 2}, "ef": {Ef: -1}, "exact_below": {ExactBelow: -1},
+		"m": {M: 3}, "ef_construction": {EfConstruction: 2}, "ef_construction below the default m": {EfConstruction: 5}, "ef": {Ef: -1}, "exact_below": {ExactBelow: -1},
 		"workers": {Workers: -1}, "quantization": {Quantization: "int4"},
 	} {
 		if _, err := vectorstore.OpenHNSW("", c); !errors.Is(err, rag.ErrInvalid) {

@@ -134,9 +134,11 @@ func (g *Graph) attach(ctx context.Context, w *worker, n *nodes, slot uint32, re
 	return nil
 }
 
-// adopt links one of some nodes to a slot that none of them leads to: the first that has room. If none has, the nearest
-// gives its last link to the slot, which leads on to where that led: nothing becomes unreachable.
+// adopt links one of some nodes to a slot that none of them leads to: the first that has room. If none has, the first
+// that has a link to where the slot leads too gives this one, and if there is none such, the nearest gives its last link to
+// the slot, which leads on to where that led: nothing becomes unreachable, but if the slot's own list is full as well.
 func (n *nodes) adopt(near []key, slot uint32) {
+	own := n.links(slot, 0)
 	for _, k := range near {
 		list := n.links(k.slot(), 0)
 		for i := range list {
@@ -146,11 +148,21 @@ func (n *nodes) adopt(near []key, slot uint32) {
 			}
 		}
 	}
+	for _, k := range near {
+		list := n.links(k.slot(), 0)
+		for i := range list {
+			for j := range own {
+				if own[j].Load() == list[i].Load() {
+					list[i].Store(slot + 1)
+					return
+				}
+			}
+		}
+	}
 	list := n.links(near[0].slot(), 0)
 	last := &list[len(list)-1]
-	own := n.links(slot, 0)
 	at := 0
-	for at < len(own)-1 && own[at].Load() != 0 && own[at].Load() != last.Load() {
+	for at < len(own)-1 && own[at].Load() != 0 {
 		at++
 	}
 	own[at].Store(last.Load())
