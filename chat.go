@@ -18,11 +18,13 @@ const (
 	RoleSystem    = "system"
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
+	RoleTool      = "tool" // the result of a call that the model asked for
 )
 
 // ChatRequest is what a chat model is asked. Only Messages must be given.
 type ChatRequest struct {
-	Messages    []ChatMessage   // in order, the last one from the user
+	Messages    []ChatMessage   // in order, the last one from the user or a tool
+	Tools       []ChatTool      // what the model may ask to have called; a model without tools refuses them with ErrUnsupported
 	Schema      json.RawMessage // JSON schema of the reply, for models that can be held to one; nil: free text
 	MaxTokens   int             // longest reply; 0: the model's own limit
 	Temperature float64         // 0: as deterministic as the model can be
@@ -30,9 +32,11 @@ type ChatRequest struct {
 
 // ChatMessage is one message of a conversation.
 type ChatMessage struct {
-	Role   string // RoleSystem, RoleUser or RoleAssistant
+	Role   string // RoleSystem, RoleUser, RoleAssistant or RoleTool
 	Text   string
 	Images []ChatImage // shown with the text; a model that sees no pictures refuses them with ErrUnsupported
+	Calls  []ToolCall  // RoleAssistant: the calls that the model asked for
+	CallID string      // RoleTool: the call that Text is the result of
 }
 
 // ChatImage is a picture in a message.
@@ -41,7 +45,44 @@ type ChatImage struct {
 	Data      []byte // the encoded file
 }
 
+// ChatTool is a function that a chat model may ask to have called.
+type ChatTool struct {
+	Name        string          // letters, digits, _ and -
+	Description string          // what it does and when to use it, for the model
+	Parameters  json.RawMessage // JSON schema of the arguments, an object
+}
+
+// ToolCall is a call that a chat model asks for.
+type ToolCall struct {
+	ID        string          // names the call in its result, ChatMessage.CallID
+	Name      string          // of the tool
+	Arguments json.RawMessage // as the model wrote them: to be checked
+}
+
 // ChatDelta is a piece of a reply.
 type ChatDelta struct {
-	Text string // to be appended to what came before
+	Text  string     // to be appended to what came before
+	Calls []ToolCall // whole calls, each in one piece
+	Usage ChatUsage  // tokens; models give it once, with the last piece. Zero: not known
+	Stop  string     // with the last piece, why the reply ends: one of the Stop constants; "" if the model does not say
+}
+
+// Reasons why a reply ends.
+const (
+	StopEnd    = "end"        // the model had said what it wanted
+	StopLength = "length"     // ChatRequest.MaxTokens, or the model's own limit: the reply is cut off
+	StopTools  = "tool_calls" // it waits for the results of calls
+	StopFilter = "filter"     // the service held the rest back
+)
+
+// ChatUsage counts tokens.
+type ChatUsage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+// Add counts the tokens of another reply too.
+func (u *ChatUsage) Add(other ChatUsage) {
+	u.InputTokens += other.InputTokens
+	u.OutputTokens += other.OutputTokens
 }
