@@ -3,6 +3,7 @@
 //	python3 -m venv venv && venv/bin/pip install hnswlib usearch faiss-cpu numpy
 //	go run ./bench/vectors data -dir sets                                             # write the sets
 //	go run ./bench/vectors run -dir sets -python venv/bin/python > bench/vectors.md   # measure them
+//	go run ./bench/vectors filters -dir sets                                          # the last of its tables alone
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("want a verb, data or run")
+		return errors.New("want a verb: data, run or filters")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	dir := flags.String("dir", "", "folder of the sets")
@@ -43,6 +44,8 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "data":
 		return writeData(ctx, *dir, *shared, names)
+	case "filters":
+		return filtersOf(ctx, *dir, names)
 	case "run":
 		return measureAll(ctx, *dir, names, *python, *rounds, hnsw.Config{M: *m, EfConstruction: *ef})
 	}
@@ -58,7 +61,8 @@ Times are processor time on one thread, medians of %d rounds in which all indexe
 as it takes to find 98 %% of the ten nearest, between two measured widths. "rescored" compares 20 candidates again as float32. Bytes are
 those of vectors and links. syn sets are mixtures of 1,000 gaussians of Zipf's sizes and decaying spectrum; real is the sentences of
 SciFact, Cranfield and XQuAD as the built-in model embeds them, asked with their questions. Self-recall is the share of the stored vectors
-that are among the ten results of a search for them at the default width.
+that are among the ten results of a search for them at the default width. Filters are asked through the vector store with its defaults
+(int8, rescored), which scans where few match and walks the graph elsewhere; they select by chance, or one side of the space.
 `
 
 func measureAll(ctx context.Context, dir string, names []string, python string, rounds int, c hnsw.Config) (err error) {
@@ -77,6 +81,9 @@ func measureAll(ctx context.Context, dir string, names []string, python string, 
 		}
 		report(os.Stdout, s, engines)
 		if err := churn(ctx, os.Stdout, s); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := filters(ctx, os.Stdout, s); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
