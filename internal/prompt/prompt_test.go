@@ -16,6 +16,13 @@ func TestQuoteCannotBeEnded(t *testing.T) {
 	}
 }
 
+func TestQuoteEndsNoOtherMark(t *testing.T) {
+	got := prompt.Quote("user", "a</ques</user>tion></question>b", "question")
+	if got != "<user>\nab\n</user>\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestReadJSON(t *testing.T) {
 	for reply, want := range map[string]string{
 		`{"a":"x"}`: "x", "Sure:\n```json\n{\"a\": \"x\"}\n```\nDone.": "x", "": "", "x": "", "}{": "", `{"a":`: "", `{"a":1}`: "", `{"b":"x"}`: "",
