@@ -10,7 +10,7 @@ import (
 type DecomposeConfig struct {
 	Mode   string  `json:"mode"`   // Rules or LLM; "": LLM if there is a chat model
 	Max    int     `json:"max"`    // parts; 0: Most; 1 to Most
-	Weight float64 `json:"weight"` // of each part beside the whole question's 1; 0: 1
+	Weight float64 `json:"weight"` // of each part beside the whole question's 1; 0: 0.5
 	AskConfig
 }
 
@@ -35,7 +35,7 @@ func NewDecompose(model rag.ChatModel, c DecomposeConfig) (*Decompose, error) {
 	if c.Max, err = checkMost("decompose", c.Max); err != nil {
 		return nil, err
 	}
-	if c.Weight, err = checkWeight("decompose", c.Weight, 1); err != nil {
+	if c.Weight, err = checkWeight("decompose", c.Weight, besideQuestion); err != nil {
 		return nil, err
 	}
 	d := &Decompose{c: c}

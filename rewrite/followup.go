@@ -171,8 +171,8 @@ func startsWithLetter(text string) bool {
 
 // stopWords are the function words of questions.
 var stopWords = wordSet(`a about all also am an and any are as at be because been being but by can could did do does doing for from
-get give had has have having how i if in into is just know like make me more most much many my need no not of on or our out
-please say should so some such take tell than the then to up us use want was we were what when where which while who whom why
+get give had has have having how i if in into is just know like make may me might more most much many must my need no not of on or our out
+please say shall should so some such take tell than the then to up us use want was we were what when where which while who whom why
 will with would you your does long often
 à au aux avec ce ces cet cette comme comment combien dans de des du en est et être faire faut il je la le les mais me moi ne nous on
 ou où par pas peut plus pour pourquoi quand que quel quelle quelles quels qu qui quoi sans se si sont sur un une vous y a

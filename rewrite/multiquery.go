@@ -30,7 +30,7 @@ func NewMultiQuery(model rag.ChatModel, c MultiQueryConfig) (*MultiQuery, error)
 	if c.Max, err = checkMost("multi_query", c.Max); err != nil {
 		return nil, err
 	}
-	if c.Weight, err = checkWeight("multi_query", c.Weight, ofModel); err != nil {
+	if c.Weight, err = checkWeight("multi_query", c.Weight, besideQuestion); err != nil {
 		return nil, err
 	}
 	ask, err := newAsker("multi_query", multiQueryTask, questionsSchema, model, c.AskConfig)

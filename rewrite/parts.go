@@ -10,7 +10,7 @@ import (
 // row, the sides of a comparison, and questions joined by "and".
 func parts(question string) []string {
 	if sentences := questions(question); len(sentences) > 1 {
-		return sentences
+		return completed(sentences)
 	}
 	for _, p := range comparisons {
 		if m := p.FindStringSubmatch(question); m != nil {
@@ -19,9 +19,25 @@ func parts(question string) []string {
 	}
 	if at := joint.FindStringSubmatchIndex(question); at != nil {
 		word := at[2] // where the second question begins
-		return meaningful(question[:at[0]], question[word:])
+		return completed(meaningful(question[:at[0]], question[word:]))
 	}
 	return nil
+}
+
+// completed gives questions that lean on the first ("and who signs it?") its key words.
+func completed(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	out := []string{parts[0]}
+	for _, part := range parts[1:] {
+		terms := distinctTerms(part, keyTerms(parts[0]))
+		if pointsBack(part) || len(keyTerms(part)) < 2 { // one word says too little alone
+			part = strings.Join(append([]string{part}, terms[:min(len(terms), mostTerms)]...), " ")
+		}
+		out = append(out, part)
+	}
+	return out
 }
 
 // questions cuts a text behind its question marks. What stands behind the last one and asks nothing belongs to no question.
@@ -81,6 +97,9 @@ func sides(a, b string) []string {
 	b = strings.TrimRight(b, " ?？.!。")
 	if t := tail.FindString(b); t != "" && !tail.MatchString(a) {
 		a += t
+	}
+	if at := strings.Index(b, "的"); at > 0 && !strings.Contains(a, "的") { // 年假和病假的天数: the number of both
+		a += b[at:]
 	}
 	if p := prepositions.FindString(b); p != "" {
 		if at := strings.LastIndex(strings.ToLower(a), " "+strings.ToLower(p)); at > 0 {

@@ -67,8 +67,9 @@ func checkWeight(method string, weight, otherwise float64) (float64, error) {
 	return weight, nil
 }
 
-// ofModel is the default weight of a question that a model thought of: half of the user's own words.
-const ofModel = 0.5
+// besideQuestion is the default weight of another question: half of the user's own words. With parts that weighed as much
+// as the whole, passages of the whole were lost, see docs/adr/0030.
+const besideQuestion = 0.5
 
 // longestQuestion is the most bytes of a question that a model gives: longer ones explain instead of asking.
 const longestQuestion = 400

@@ -27,7 +27,7 @@ const stepBackTask = `You prepare questions for a search. You are shown a questi
 // NewStepBack returns the transformer over a chat model. Without one, and with wrong settings, it is ErrInvalid.
 func NewStepBack(model rag.ChatModel, c StepBackConfig) (*StepBack, error) {
 	var err error
-	if c.Weight, err = checkWeight("step_back", c.Weight, ofModel); err != nil {
+	if c.Weight, err = checkWeight("step_back", c.Weight, besideQuestion); err != nil {
 		return nil, err
 	}
 	ask, err := newAsker("step_back", stepBackTask, questionsSchema, model, c.AskConfig)
