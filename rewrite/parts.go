@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // parts returns the parts of a question that are plain to see; none if it asks one thing. They are several questions in a
@@ -40,21 +41,20 @@ func completed(parts []string) []string {
 	return out
 }
 
-// questions cuts a text behind its question marks. What stands behind the last one and asks nothing belongs to no question.
+// questions cuts a text behind its question marks, up to one question more than are looked up. What stands behind the last
+// mark and asks nothing belongs to no question.
 func questions(text string) []string {
 	var all []string
-	for {
+	for len(all) <= Most {
 		at := strings.IndexAny(text, "?？؟")
 		if at < 0 {
-			return meaningful(all...)
+			break
 		}
-		end := at + len("?")
-		if text[at] != '?' {
-			end = at + len(string([]rune(text[at:])[0]))
-		}
-		all = append(all, text[:end])
-		text = text[end:]
+		_, size := utf8.DecodeRuneInString(text[at:])
+		all = append(all, text[:at+size])
+		text = text[at+size:]
 	}
+	return meaningful(all...)
 }
 
 // comparisons are the ways to ask for a comparison of a with b: English, French, German, Spanish, Chinese. Where a word

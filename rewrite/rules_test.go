@@ -56,6 +56,19 @@ func TestDecomposeByRules(t *testing.T) {
 	}
 }
 
+// A text of signs, such as comes by accident, costs no more than another.
+func TestRulesOnALongText(t *testing.T) {
+	d, err := rewrite.NewDecompose(nil, rewrite.DecomposeConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"？", "a? ", "a vs ", "compare a and ", "it, "} {
+		if _, err := d.Rewrite(t.Context(), rag.RewriteRequest{Query: strings.Repeat(part, 1<<14)}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFollowUpByRules(t *testing.T) {
 	h, err := rewrite.NewHistory(nil, rewrite.HistoryConfig{})
 	if err != nil {
