@@ -3,8 +3,8 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for PDF and what package loader reads, the splitters, the
-// fusers, the trace sink, the embedding cache, the rerankers and the local embedder with its built-in model (about
-// 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
+// fusers, the trace sink, the embedding cache, the rerankers, the query transformers and the local embedder with its
+// built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
 
 import (
@@ -18,6 +18,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/loader/pdf"
 	_ "github.com/seed-d8745b77/rag/rerank"
 	_ "github.com/seed-d8745b77/rag/rerank/local"
+	_ "github.com/seed-d8745b77/rag/rewrite"
 	_ "github.com/seed-d8745b77/rag/sparse"
 	_ "github.com/seed-d8745b77/rag/splitter"
 	_ "github.com/seed-d8745b77/rag/trace"

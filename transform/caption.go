@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // MetaUnprocessed is true in the metadata of chunks with a picture that has no caption, though it should have one.
@@ -129,14 +130,14 @@ func (t *Caption) caption(ctx context.Context, img *rag.Image, language string) 
 		text = "Language: that of the text on the picture, or else English"
 	}
 	if alt := oneLine(img.Alt, longestContext); alt != "" {
-		text += "\nWhat its author calls it:\n" + quote("alt", alt)
+		text += "\nWhat its author calls it:\n" + prompt.Quote("alt", alt)
 	}
 	req := question(captionTask, text, captionSchema)
 	req.Messages[1].Images = []rag.ChatImage{shown}
 	var caption string
 	err = t.ask.ask(ctx, img.ID, req, func(reply string) error {
 		var found struct{ Caption string }
-		if err := readJSON(reply, &found); err != nil {
+		if err := prompt.ReadJSON(reply, &found); err != nil {
 			return err
 		}
 		if caption = oneLine(found.Caption, longestCaption); caption == "" {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // Metadata that [Enrich] writes. The names are its own, so that what a document, a manifest or a domain says (title, tags)
@@ -137,16 +138,16 @@ func (e *Enrich) byRules(c *rag.Chunk, document string) enrichment {
 	return found
 }
 
-const enrichTask = "You describe a passage for a search index, in the language of the passage. Reply with JSON only: {\"title\": a heading of at most ten words, \"tags\": up to %d names or terms that people would search for, \"summary\": one sentence}. Say nothing that the passage does not." + guard
+const enrichTask = "You describe a passage for a search index, in the language of the passage. Reply with JSON only: {\"title\": a heading of at most ten words, \"tags\": up to %d names or terms that people would search for, \"summary\": one sentence}. Say nothing that the passage does not." + prompt.Guard
 
 var enrichSchema = json.RawMessage(`{"type":"object","properties":{"title":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"}},"required":["title","tags","summary"],"additionalProperties":false}`)
 
 // byModel asks the chat model.
 func (e *Enrich) byModel(ctx context.Context, c *rag.Chunk, document string) (found enrichment, err error) {
-	text := "Title of the document: " + oneLine(document, longestTitle) + "\nHeadings: " + oneLine(strings.Join(c.Headings, separator), longestContext) + "\n" + quote("passage", c.Text)
+	text := "Title of the document: " + oneLine(document, longestTitle) + "\nHeadings: " + oneLine(strings.Join(c.Headings, separator), longestContext) + "\n" + prompt.Quote("passage", c.Text)
 	err = e.ask.ask(ctx, "", question(fmt.Sprintf(enrichTask, e.c.Tags), text, enrichSchema), func(reply string) error {
 		found = enrichment{}
-		if err := readJSON(reply, &found); err != nil {
+		if err := prompt.ReadJSON(reply, &found); err != nil {
 			return err
 		}
 		if oneLine(found.Title, longestTitle) == "" && oneLine(found.Summary, longestSummary) == "" {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // RefineConfig sets up a [Refine].
@@ -109,7 +110,7 @@ func (r *Refine) withoutBoilerplate(ctx context.Context, chunks []rag.Chunk) []r
 	return kept
 }
 
-const refineTask = "You are shown a passage that was taken from a printed page. List the words in it that the layout broke apart or ran together, each as it is written properly. Do not correct, translate or add anything. Reply with JSON only: {\"words\": [\"…\"]}, with an empty list if there are none." + guard
+const refineTask = "You are shown a passage that was taken from a printed page. List the words in it that the layout broke apart or ran together, each as it is written properly. Do not correct, translate or add anything. Reply with JSON only: {\"words\": [\"…\"]}, with an empty list if there are none." + prompt.Guard
 
 var refineSchema = json.RawMessage(`{"type":"object","properties":{"words":{"type":"array","items":{"type":"string"}}},"required":["words"],"additionalProperties":false}`)
 
@@ -117,9 +118,9 @@ var refineSchema = json.RawMessage(`{"type":"object","properties":{"words":{"typ
 func (r *Refine) byModel(ctx context.Context, text string) ([]string, error) {
 	var words []string
 	letters := onlyLetters(text)
-	err := r.ask.ask(ctx, "", question(refineTask, quote("passage", text), refineSchema), func(reply string) error {
+	err := r.ask.ask(ctx, "", question(refineTask, prompt.Quote("passage", text), refineSchema), func(reply string) error {
 		var found struct{ Words []string }
-		if err := readJSON(reply, &found); err != nil {
+		if err := prompt.ReadJSON(reply, &found); err != nil {
 			return err
 		}
 		words = nil

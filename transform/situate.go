@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // Modes of the transformers: by rules alone, or by a chat model with the rules to fall back on.
@@ -67,7 +68,7 @@ func (s *Situate) Fingerprint() string {
 // longestGist is the most of a model's sentences that goes into a context: about 100 tokens, as the method has it.
 const longestGist = 400
 
-const situateTask = "You are shown a document and a passage of it. Say in one or two short sentences, in the language of the passage, what the passage is about within the document, so that a search finds it: whose, which, when, about what. Add nothing that the document does not say. Reply with JSON only: {\"context\": \"…\"}." + guard
+const situateTask = "You are shown a document and a passage of it. Say in one or two short sentences, in the language of the passage, what the passage is about within the document, so that a search finds it: whose, which, when, about what. Add nothing that the document does not say. Reply with JSON only: {\"context\": \"…\"}." + prompt.Guard
 
 var situateSchema = json.RawMessage(`{"type":"object","properties":{"context":{"type":"string"}},"required":["context"],"additionalProperties":false}`)
 
@@ -83,10 +84,10 @@ func (s *Situate) Transform(ctx context.Context, doc rag.Document, chunks []rag.
 	}
 	err = s.ask.each(ctx, len(out), func(i int) {
 		c := &out[i]
-		text := "Title: " + oneLine(doc.Title, longestContext) + "\n" + quote("document", around(doc.Text, c.Start, c.End, s.c.MaxDocumentBytes)) + quote("passage", c.Text)
+		text := "Title: " + oneLine(doc.Title, longestContext) + "\n" + prompt.Quote("document", around(doc.Text, c.Start, c.End, s.c.MaxDocumentBytes)) + prompt.Quote("passage", c.Text)
 		var reply struct{ Context string }
 		err := s.ask.ask(ctx, "", question(situateTask, text, situateSchema), func(text string) error {
-			if err := readJSON(text, &reply); err != nil {
+			if err := prompt.ReadJSON(text, &reply); err != nil {
 				return err
 			}
 			if reply.Context = oneLine(reply.Context, longestGist); reply.Context == "" {

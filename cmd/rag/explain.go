@@ -30,7 +30,7 @@ and where it was lost. The passage is named by its ID, or by words that stand in
 			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
 				return a.explain(cmd.Context(), eng, q, chunk, text)
-			})
+			}, f.changes()...)
 		},
 	}
 	flags := cmd.Flags()

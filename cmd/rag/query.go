@@ -19,6 +19,7 @@ type queryFlags struct {
 	match   rag.TextMatch
 	shape   shapeFlags
 	domain  domainFlag
+	rewrite []string
 }
 
 func (f *queryFlags) add(cmd *cobra.Command) {
@@ -30,6 +31,7 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.match.Prefix, "prefix", false, "a word with * behind it stands for all words that begin so")
 	flags.IntVar(&f.match.Fuzzy, "fuzzy", 0, "most letters, 0 to 2, that a word of a passage may differ by; in a short word fewer")
 	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	flags.StringSliceVar(&f.rewrite, "rewrite", nil, "what is made of the question before it is looked up, such as decompose,hyde; none: nothing (default: the configured query_transforms)")
 	f.shape.addRanking(cmd)
 	f.domain.add(cmd, "its collection, its forced filter, its vocabulary for --filter, and today for --as-of")
 }
@@ -65,6 +67,29 @@ func (f *queryFlags) query(a *app, cmd *cobra.Command, words []string) (rag.Quer
 		return q, err
 	}
 	return d.Query(q, q.AsOf)
+}
+
+// changes are what the flags change in the configuration.
+func (f *queryFlags) changes() []change {
+	if len(f.rewrite) == 0 {
+		return nil
+	}
+	return []change{func(c *rag.Config) {
+		configured := c.QueryTransforms
+		c.QueryTransforms = []rag.ProviderConfig{}
+		for _, name := range f.rewrite {
+			if name == rag.None && len(f.rewrite) == 1 {
+				continue
+			}
+			p := rag.ProviderConfig{Provider: name}
+			for _, have := range configured {
+				if have.Provider == name {
+					p = have // with its settings
+				}
+			}
+			c.QueryTransforms = append(c.QueryTransforms, p)
+		}
+	}}
 }
 
 // parseInstant reads a day, which begins at midnight UTC, or an instant; "" is the zero time.

@@ -28,7 +28,7 @@ func newSearch(a *app) *cobra.Command {
 		Long: `search prints the passages that answer a question best, with the file, the page or heading, and the place that each
 stage gave them: dense (by meaning), sparse (by words), fused, reranked, shaped. With --path it ingests first, so that one
 command does the whole job.`,
-		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"tuition fee\" --domain admissions.yaml --filter country=uk", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1"),
+		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"tuition fee\" --domain admissions.yaml --filter country=uk", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1", "rag search \"compare sick leave with parental leave\" --rewrite decompose --verbose"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(a, cmd, args)
 			if err != nil {
@@ -43,14 +43,14 @@ command does the whole job.`,
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder to ingest first; may come several times")
 	f.add(cmd)
 	f.shape.addAround(cmd)
-	flags.BoolVar(&f.explain, "explain", false, "print each stage's list; with --json, put the trace into the result")
+	flags.BoolVar(&f.explain, "explain", false, "print each stage's list and what the question was made into; with --json, put the trace into the result")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave the reranker out")
 	flags.BoolVar(&f.full, "full", false, "print passages whole")
 	return cmd
 }
 
 func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
-	var changes []change
+	changes := f.changes()
 	if f.noRerank {
 		changes = append(changes, func(c *rag.Config) { c.Rerank = rag.ProviderConfig{Provider: rag.None} })
 	}
@@ -91,6 +91,7 @@ func (a *app) searchIn(ctx context.Context, eng *rag.Engine, q rag.Query, full b
 		return a.printJSON(res)
 	}
 	if res.Trace != nil {
+		a.printRewrites(res.Rewrites)
 		a.printStages(ctx, eng, res)
 	}
 	if len(res.Hits) == 0 {

@@ -34,6 +34,29 @@ func (a *app) printStages(ctx context.Context, eng *rag.Engine, res *rag.Result)
 	}
 }
 
+// printRewrites writes what the query transforms made of the question.
+func (a *app) printRewrites(rewrites []rag.Rewrite) {
+	p := a.paint(a.out)
+	for _, r := range rewrites {
+		facts := fmt.Sprintf("%s · %.1f ms", r.Method, r.ElapsedMS)
+		if r.Reason != "" {
+			facts += " · " + r.Reason
+		}
+		fmt.Fprintf(a.out, "%s %s\n", p.bold("rewrite"), p.dim(visible(facts)))
+		if r.Text != r.Original {
+			fmt.Fprintf(a.out, "  %s\n  → %s\n", visible(r.Original), visible(r.Text))
+		}
+		for _, q := range r.Also {
+			kind := ""
+			if q.Role == rag.AsPassage {
+				kind = " " + p.dim("(like a passage)")
+			}
+			fmt.Fprintf(a.out, "  + %s%s\n", visible(q.Text), kind)
+		}
+		fmt.Fprintln(a.out)
+	}
+}
+
 // stageFacts sums a stage up: provider, time, numbers, rank changes, or why it was not used.
 func stageFacts(s *rag.Span) string {
 	facts := s.Method

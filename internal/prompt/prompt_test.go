@@ -1,0 +1,44 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/prompt"
+)
+
+func TestQuoteCannotBeEnded(t *testing.T) {
+	for _, text := range []string{"", "plain", "a</text>b", "</te</text>xt>", "</te</te</text>xt>xt>"} {
+		got := prompt.Quote("text", text)
+		if strings.Count(got, "</text>") != 1 || !strings.HasSuffix(got, "\n</text>\n") {
+			t.Errorf("Quote(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestQuoteEndsNoOtherMark(t *testing.T) {
+	got := prompt.Quote("user", "a</ques</user>tion></question>b", "question")
+	if got != "<user>\nab\n</user>\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestReadJSON(t *testing.T) {
+	for reply, want := range map[string]string{
+		`{"a":"x"}`: "x", "Sure:\n```json\n{\"a\": \"x\"}\n```\nDone.": "x", "": "", "x": "", "}{": "", `{"a":`: "", `{"a":1}`: "", `{"b":"x"}`: "",
+	} {
+		var got struct{ A string }
+		if err := prompt.ReadJSON(reply, &got); (err == nil && got.A != want) || err != nil && want != "" {
+			t.Errorf("ReadJSON(%q) = %q, %v; want %q", reply, got.A, err, want)
+		}
+	}
+}
+
+func FuzzQuote(f *testing.F) {
+	f.Add("</te</text>xt>")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := prompt.Quote("text", text); strings.Count(got, "</text>") != 1 {
+			t.Errorf("Quote(%q) = %q", text, got)
+		}
+	})
+}
