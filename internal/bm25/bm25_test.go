@@ -371,3 +371,27 @@ func TestLayout(t *testing.T) {
 		t.Errorf("detail: got %s, want %s", got, detailV2)
 	}
 }
+
+// TestSmallSegmentsAreMerged puts documents in one by one: an index of a few thousand is few segments at any time, and
+// no document is copied more often than the sizes of the segments it goes through allow.
+func TestSmallSegmentsAreMerged(t *testing.T) {
+	const documents, mostParts, mostCopies = 3000, 6, 16
+	var x *bm25.Index
+	seen := map[*bm25.Segment]bool{}
+	copied := 0
+	for i := range documents {
+		x = with(t, x, nil, doc(fmt.Sprintf("d%04d", i), fmt.Sprintf("a b%d c%d", i%7, i%300)))
+		if parts := x.Parts(); len(parts) > mostParts {
+			t.Fatalf("%d documents are in %d segments, want at most %d", i+1, len(parts), mostParts)
+		}
+		for _, p := range x.Parts() {
+			if s := p.Segment(); !seen[s] {
+				seen[s] = true
+				copied += s.Docs()
+			}
+		}
+	}
+	if most := documents * mostCopies; copied > most {
+		t.Errorf("%d documents were written %d times, want at most %d", documents, copied, most)
+	}
+}

@@ -173,6 +173,16 @@ func (x *Index) With(remove []string, add *Segment, load LoadDetail) (*Index, er
 	return NewIndex(parts), nil
 }
 
+// Detailed reports whether all segments have their details.
+func (x *Index) Detailed() bool {
+	for _, p := range x.parts {
+		if p.seg.Detail() == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Len returns the number of documents.
 func (x *Index) Len() int {
 	if x == nil {

@@ -100,23 +100,24 @@ func (p *postings) decode(at int, b *block) {
 }
 
 func (p *postings) decodeShort(s string, next uint32, n int, b *block) {
-	r := reader{s: s}
-	doc := uint64(next)
+	doc, at := uint64(next), 0
 	for i := range n {
-		head := r.number()
-		doc += head >> 1
-		if r.bad || doc >= p.docs {
+		head, tf := uint64(0), uint64(1)
+		if head, at = varint(s, at); at == 0 {
 			return
 		}
-		b.docs[i], b.tfs[i] = uint32(doc), 1
 		if head&1 == 0 {
-			b.tfs[i] = uint32(r.number())
+			if tf, at = varint(s, at); at == 0 {
+				return
+			}
 		}
+		if doc += head >> 1; doc >= p.docs {
+			return
+		}
+		b.docs[i], b.tfs[i] = uint32(doc), uint32(tf)
 		doc++
 	}
-	if !r.bad {
-		b.n = n
-	}
+	b.n = n
 }
 
 // counts decodes the counts.

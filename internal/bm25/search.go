@@ -61,7 +61,8 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Match, error) {
 	}
 	s := searches.Get().(*search)
 	defer searches.Put(s)
-	s.index, s.query, s.norms, s.top = x, q, x.normsFor(q.Params), topK{k: q.K}
+	s.index, s.query, s.norms = x, q, x.normsFor(q.Params)
+	s.top.reset(q.K)
 	s.find()
 	s.weigh()
 	for i := range s.parts {
@@ -189,9 +190,7 @@ func (s *search) offer(p *Part, doc uint32, sum int64) {
 	if sum < s.top.least() || p.isDead(int(doc)) || s.allowed != nil && !s.allowed.has(doc) {
 		return
 	}
-	if m := (scored{p.seg.doc(int(doc)).id, sum}); s.top.enters(m) {
-		s.top.add(m)
-	}
+	s.top.add(scored{sum, p.seg, doc})
 }
 
 // union returns the postings of the terms together.
