@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/bm25"
 )
 
@@ -198,11 +199,11 @@ func TestStemmings(t *testing.T) {
 
 func TestAllow(t *testing.T) {
 	x := with(t, nil, nil, doc("a", "x x x"), doc("b", "x x"), doc("c", "x"), doc("d", "y"))
-	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Allow: func(s *bm25.Segment) bm25.Bitmap {
-		allowed := bm25.NewBitmap(s.Docs())
+	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Allow: func(s *bm25.Segment) bitset.Set {
+		allowed := bitset.New(s.Docs())
 		for doc := range uint32(s.Docs()) {
 			if s.Payload(doc) != "pa" {
-				allowed.Add([]uint32{doc})
+				allowed.Add(doc)
 			}
 		}
 		return allowed

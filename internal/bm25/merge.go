@@ -101,7 +101,7 @@ func merge(parts []*Part, load LoadDetail) (*Part, error) {
 			}
 		}
 		for d := range p.seg.docs {
-			if !p.isDead(d) {
+			if !p.dead.Has(uint32(d)) {
 				l.renumber[d] = base
 				base++
 				w.doc(p.seg.doc(d))
@@ -179,7 +179,7 @@ func (l *mergeList) live(merged []posting, w *detailWriter, b *block) []posting 
 	places := l.detail.positions(l.at)
 	list.each(b, func(p posting) {
 		at := places.next()
-		if !l.part.isDead(int(p.doc)) {
+		if !l.part.dead.Has(p.doc) {
 			merged = append(merged, posting{l.renumber[p.doc], p.tf})
 			w.buf = append(w.buf, at...)
 		}
