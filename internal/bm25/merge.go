@@ -173,17 +173,28 @@ func (l *mergeList) advance() bool {
 	return true
 }
 
-// live appends the postings of live documents, and their places to the detail.
+// live appends the postings of live documents, and their places to the detail: all in one piece if none has left.
 func (l *mergeList) live(merged []posting, w *detailWriter, b *block) []posting {
 	list := l.part.seg.postings(l.at)
 	places := l.detail.positions(l.at)
-	list.each(b, func(p posting) {
-		at := places.next()
-		if !l.part.dead.Has(p.doc) {
-			merged = append(merged, posting{l.renumber[p.doc], p.tf})
-			w.buf = append(w.buf, at...)
+	whole := l.part.live == l.part.seg.docs
+	if whole {
+		w.buf = append(w.buf, places.r.s...)
+	}
+	for at := range list.blocks {
+		list.decode(at, b)
+		tfs := b.counts()
+		for i, doc := range b.docs[:b.n] {
+			if !whole {
+				bytes := places.next()
+				if l.part.dead.Has(doc) {
+					continue
+				}
+				w.buf = append(w.buf, bytes...)
+			}
+			merged = append(merged, posting{l.renumber[doc], tfs[i]})
 		}
-	})
+	}
 	return merged
 }
 

@@ -99,15 +99,16 @@ func (p *postings) decode(at int, b *block) {
 	}
 }
 
-func (p *postings) decodeShort(s string, next uint32, n int, b *block) {
-	doc, at := uint64(next), 0
+func (p *postings) decodeShort(s string, least uint32, n int, b *block) {
+	doc, at := uint64(least), 0
 	for i := range n {
-		head, tf := uint64(0), uint64(1)
-		if head, at = varint(s, at); at == 0 {
+		head, next := varint(s, at)
+		if next == 0 {
 			return
 		}
+		tf := uint64(1)
 		if head&1 == 0 {
-			if tf, at = varint(s, at); at == 0 {
+			if tf, next = varint(s, next); next == 0 {
 				return
 			}
 		}
@@ -115,7 +116,7 @@ func (p *postings) decodeShort(s string, next uint32, n int, b *block) {
 			return
 		}
 		b.docs[i], b.tfs[i] = uint32(doc), uint32(tf)
-		doc++
+		doc, at = doc+1, next
 	}
 	b.n = n
 }
