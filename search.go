@@ -114,6 +114,7 @@ type search struct {
 
 	shaping   shaping
 	pool      []Hit               // hits before they were shaped
+	unlike    []Hit               // what distinct keeps of the hits in the order of fusion
 	fell      map[string]string   // why a hit of the pool fell in shaping, by chunk ID
 	phrasesOf map[string][]uint64 // see phrases; by chunk ID
 
@@ -158,6 +159,10 @@ func (s *search) do(ctx context.Context) error {
 		if len(s.hits) >= s.fill() || !more {
 			break
 		}
+		if s.isDeep(s.pool) {
+			s.noteShort()
+			break
+		}
 	}
 	if err := s.furnish(ctx); err != nil {
 		return err
@@ -167,8 +172,8 @@ func (s *search) do(ctx context.Context) error {
 }
 
 // find ranks the candidates. A chunk that is in an index but not live (a run under way, or cut short), or that will fall
-// in shaping, takes another's place, so it looks deeper until there are enough or the lanes have no more. It returns
-// whether they may have more.
+// in shaping, takes another's place, so it looks deeper until there are enough, the lanes have no more, or too many fall
+// in shaping. It returns whether the lanes may have more.
 func (s *search) find(ctx context.Context) (more bool, err error) {
 	for ; ; s.deeper *= 2 {
 		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
@@ -179,7 +184,8 @@ func (s *search) find(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		more := s.cut || s.moreBelow(s.deeper)
-		if !more || len(s.distinct(s.hits)) >= s.fill() {
+		s.unlike = s.distinct(s.hits)
+		if !more || len(s.unlike) >= s.fill() || s.isDeep(s.hits) {
 			return more, nil
 		}
 	}

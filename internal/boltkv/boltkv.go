@@ -68,7 +68,8 @@ type file struct {
 	bolt      *bolt.DB     // nil until opened and after the last handle closed
 	compacted *bolt.DB     // guarded by write: bolt, if nothing was written since it was compacted
 
-	damage atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	damage  atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	updates atomic.Uint64                // that have ended
 }
 
 var registry = struct {
@@ -235,7 +236,18 @@ func (db *DB) Update(fn func(*bolt.Tx) error) error {
 		return d
 	}
 	db.file.compacted = nil
+	defer db.file.updates.Add(1)
 	return db.transact(func(b *bolt.DB) error { return b.Update(fn) })
+}
+
+// Updates returns how many calls of Update on the file have ended, through whatever handle; [ErrClosed] if this one is
+// closed. Nobody else can write while the file is open here: what was read after Updates returned a number is what the
+// file holds as long as it returns the same.
+func (db *DB) Updates() (uint64, error) {
+	if db.closed.Load() {
+		return 0, ErrClosed
+	}
+	return db.file.updates.Load(), nil
 }
 
 // transact runs a transaction on the database that is open now.

@@ -53,6 +53,33 @@ func get(t testing.TB, db *boltkv.DB, bucket, key string) (value string) {
 	return value
 }
 
+func TestUpdatesCountsThoseOfAllHandles(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	count := func() uint64 {
+		n, err := a.Updates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	get(t, b, "x", "k")
+	if got := count(); got != before {
+		t.Errorf("got %d after reading, want %d", got, before)
+	}
+	put(t, b, "x", "k", []byte("v"))
+	if got := count(); got != before+1 {
+		t.Errorf("got %d after a write through the other handle, want %d", got, before+1)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Updates(); !errors.Is(err, boltkv.ErrClosed) {
+		t.Errorf("closed handle: %v, want ErrClosed", err)
+	}
+}
+
 func TestHandlesOfOnePathShareTheFile(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
