@@ -183,10 +183,6 @@ func chat(t *testing.T, provider, url, more string) rag.ChatModel {
 	return m
 }
 
-func request(text string) rag.ChatRequest {
-	return rag.ChatRequest{Messages: []rag.ChatMessage{{Role: rag.RoleSystem, Text: "Be short."}, {Role: rag.RoleUser, Text: text}}, MaxTokens: 100}
-}
-
 // reply is what a model said.
 type reply struct {
 	text   string
