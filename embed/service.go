@@ -169,7 +169,7 @@ func (s *service) discover(ctx context.Context) error {
 
 // explain adds the kind that rag knows.
 func (s *service) explain(ctx context.Context, err error) error {
-	err, kind := s.at.Explain(ctx, err)
+	kind, err := s.at.Explain(ctx, err)
 	switch kind {
 	case modelapi.Ended:
 		return err

@@ -48,7 +48,7 @@ type ServiceConfig struct {
 	Logger *slog.Logger `json:"-"` // told what a model was found to refuse; nil: nobody is
 }
 
-func (c *ServiceConfig) limits() modelapi.Limits {
+func (c ServiceConfig) limits() modelapi.Limits {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	return modelapi.Limits{
 		Timeout: ms(c.TimeoutMS), FirstByte: ms(c.FirstByteMS), Idle: ms(c.IdleMS), Tries: c.Tries,
@@ -183,7 +183,7 @@ func (s *service) garbled(err error) error {
 
 // explain adds the kind that rag knows.
 func (s *service) explain(ctx context.Context, err error) error {
-	err, kind := s.at.Explain(ctx, err)
+	kind, err := s.at.Explain(ctx, err)
 	switch kind {
 	case modelapi.Ended:
 		return err

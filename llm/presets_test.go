@@ -66,7 +66,7 @@ func TestPeculiarServices(t *testing.T) {
 func TestSettingsThatCannotBeRight(t *testing.T) {
 	for name, c := range map[string]struct{ provider, settings, says string }{
 		"no model":            {"openai", `{}`, "model"},
-		"an unknown key":      {"openai", `{"modle":"m"}`, `did you mean "model"?`},
+		"an unknown key":      {"openai", `{"mode":"m"}`, `did you mean "model"?`},
 		"no address":          {"openai", `{"model":"m","base_url":"localhost:8000"}`, "base_url"},
 		"a query":             {"openai", `{"model":"m","base_url":"https://h/v1?key=x"}`, "base_url"},
 		"a key with a blank":  {"openai", `{"model":"m","api_key":"sk canary"}`, "api_key"},

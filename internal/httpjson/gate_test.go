@@ -18,7 +18,7 @@ func pass(t *testing.T, g *Gate, stay time.Duration, v verdict) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(stay)
+	<-time.After(stay)
 	leave(v)
 }
 
@@ -37,7 +37,7 @@ func TestGateKeepsTheRate(t *testing.T) {
 		if spent := time.Since(start); spent != 5*time.Second {
 			t.Errorf("five more waited %s, want a second each", spent)
 		}
-		time.Sleep(time.Hour) // a pause saves no more than the ten
+		<-time.After(time.Hour) // a pause saves no more than the ten
 		start = time.Now()
 		for range 11 {
 			pass(t, g, 0, well)
@@ -63,7 +63,7 @@ func TestGateDoesNotWaitInVain(t *testing.T) {
 		if _, err := g.enter(gone); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		time.Sleep(59 * time.Second) // neither has used the token up
+		<-time.After(59 * time.Second) // neither has used the token up
 		start = time.Now()
 		pass(t, g, 0, well)
 		if spent := time.Since(start); spent != 0 {
@@ -86,7 +86,7 @@ func TestGateKeepsTheNumber(t *testing.T) {
 					return
 				}
 				most.Store(max(most.Load(), under.Add(1)))
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				under.Add(-1)
 				leave(well)
 			})
@@ -115,7 +115,7 @@ func TestGateBreaks(t *testing.T) {
 			}
 		}
 		shut("after three failures")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		leave, err := g.enter(t.Context())
 		if err != nil {
 			t.Fatalf("after a minute: %v", err)
@@ -123,7 +123,7 @@ func TestGateBreaks(t *testing.T) {
 		shut("while one tries")
 		leave(ill)
 		shut("after it failed")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		pass(t, g, 0, unknown) // who tried gave up: the next one tries
 		pass(t, g, 0, well)
 		pass(t, g, 0, well)

@@ -48,7 +48,7 @@ func streaming(calls *int, header http.Header, kind string, steps ...step) *http
 			}
 			_ = w.Close() // it returns nil
 		}()
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {kind}}, Body: body, Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: body, Request: r}, nil
 	})}}
 }
 
@@ -137,7 +137,7 @@ func TestASlowReaderIsNoPause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			n++
 		}
 		if n != 2 {

@@ -167,29 +167,29 @@ const (
 )
 
 // Explain says what an error of the service means. The error that it returns holds no key.
-func (s *Service) Explain(ctx context.Context, err error) (error, Kind) {
+func (s *Service) Explain(ctx context.Context, err error) (Kind, error) {
 	if cause := ctx.Err(); cause != nil {
-		return cause, Ended
+		return Ended, cause
 	}
 	var status *httpjson.StatusError
 	if !errors.As(err, &status) {
-		return fmt.Errorf("%s: %w", s, err), Unavailable
+		return Unavailable, fmt.Errorf("%s: %w", s, err)
 	}
 	switch code := status.Code; {
 	case code == http.StatusUnauthorized: // the body may repeat a part of the key
-		return fmt.Errorf("%s: status 401: the service refuses the key: check %s", s, s.keySetting()), Invalid
+		return Invalid, fmt.Errorf("%s: status 401: the service refuses the key: check %s", s, s.keySetting())
 	case code == http.StatusForbidden:
-		return fmt.Errorf("%s: %w: check what the key of %s may do", s, err, s.keySetting()), Invalid
+		return Invalid, fmt.Errorf("%s: %w: check what the key of %s may do", s, err, s.keySetting())
 	case code == http.StatusNotFound:
-		return fmt.Errorf("%s: %w: check model and base_url", s, err), NotFound
+		return NotFound, fmt.Errorf("%s: %w: check model and base_url", s, err)
 	case code >= 300 && code < 400:
-		return fmt.Errorf("%s: %w: base_url must be the address that this leads to", s, err), Invalid
+		return Invalid, fmt.Errorf("%s: %w: base_url must be the address that this leads to", s, err)
 	case code == http.StatusPaymentRequired || code == http.StatusRequestTimeout || status.Temporary():
-		return fmt.Errorf("%s: %w", s, err), Unavailable
+		return Unavailable, fmt.Errorf("%s: %w", s, err)
 	case strings.Contains(status.Body, "does not support"): // Ollama, of tools and pictures
-		return fmt.Errorf("%s: %w", s, err), Unsupported
+		return Unsupported, fmt.Errorf("%s: %w", s, err)
 	}
-	return fmt.Errorf("%s: %w", s, err), Invalid
+	return Invalid, fmt.Errorf("%s: %w", s, err)
 }
 
 func (s *Service) keySetting() string {
