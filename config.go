@@ -21,6 +21,8 @@ type Config struct {
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
 	Rerank      ProviderConfig             `json:"rerank"`       // provider "none": no reranking
+	LLM         ProviderConfig             `json:"llm"`          // chat model; provider "none": none
+	VisionLLM   ProviderConfig             `json:"vision_llm"`   // chat model that sees pictures; provider "none": the one of llm
 	Retrieval   RetrievalConfig            `json:"retrieval"`
 	Ingest      IngestConfig               `json:"ingest"`
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
@@ -132,6 +134,8 @@ func DefaultConfig() Config {
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
 		Rerank:      ProviderConfig{Provider: None},
+		LLM:         ProviderConfig{Provider: None},
+		VisionLLM:   ProviderConfig{Provider: None},
 
 		QueryTransforms: []ProviderConfig{},
 

@@ -45,6 +45,8 @@ type Engine struct {
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder   // nil: sparse only
+	chat         ChatModel  // nil: none
+	vision       ChatModel  // chat, if there is no other
 	cache        EmbedCache // nil: off
 	vectors      VectorStore
 	sparse       SparseIndex
@@ -100,10 +102,13 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
+	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Getenv: s.getenv}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
 	var err error
+	if err = e.buildChat(s, &env); err != nil {
+		return err
+	}
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
@@ -166,6 +171,24 @@ func (e *Engine) build(s *settings) error {
 	return nil
 }
 
+// buildChat makes the chat models and puts them into env. They ask nobody yet.
+func (e *Engine) buildChat(s *settings, env *Env) (err error) {
+	c, models := &s.config, &s.providers.ChatModels
+	if s.chat != nil || c.LLM.Provider != None {
+		if e.chat, err = provide(e, "llm", "llm", s.chat, c.LLM, models, *env); err != nil {
+			return err
+		}
+	}
+	e.vision = e.chat
+	if s.vision != nil || c.VisionLLM.Provider != None {
+		if e.vision, err = provide(e, "vision_llm", "vision_llm", s.vision, c.VisionLLM, models, *env); err != nil {
+			return err
+		}
+	}
+	env.Chat, env.Vision = e.chat, e.vision
+	return nil
+}
+
 // buildCache makes the embedding cache. A program that links none goes without: it only saves time.
 func (e *Engine) buildCache(s *settings, env Env) (err error) {
 	c, caches := s.config.EmbedCache, &s.providers.EmbedCaches
@@ -225,6 +248,9 @@ var errClosed = fmt.Errorf("the engine is closed: %w", ErrInvalid)
 
 // Config returns the configuration in force, defaults filled in.
 func (e *Engine) Config() Config { return e.config }
+
+// ChatModel returns the chat model of the engine, nil if it has none.
+func (e *Engine) ChatModel() ChatModel { return e.chat }
 
 // collection returns the name a call means.
 func (e *Engine) collection(name string) string {
@@ -304,6 +330,8 @@ func (c *Config) fillDefaults() {
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)
 	provider(&c.Rerank, d.Rerank)
+	provider(&c.LLM, d.LLM)
+	provider(&c.VisionLLM, d.VisionLLM)
 	provider(&c.Trace, d.Trace)
 	if c.Transforms == nil {
 		c.Transforms = d.Transforms

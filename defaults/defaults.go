@@ -13,6 +13,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/embed"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
+	_ "github.com/seed-d8745b77/rag/llm"
 	_ "github.com/seed-d8745b77/rag/loader"
 	_ "github.com/seed-d8745b77/rag/loader/ocr"
 	_ "github.com/seed-d8745b77/rag/loader/pdf"
