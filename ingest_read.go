@@ -211,6 +211,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
 	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
+	placeImages(doc, chunks) // before the cut: a picture of a passage that is left out belongs to no other
 	chunks = r.config.Ingest.cutChunks(doc, chunks)
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}

@@ -94,6 +94,23 @@ func (b *Bolt) Document(ctx context.Context, collection, uri string) (d rag.Docu
 	return d, nil
 }
 
+// Image returns the bytes of a picture that a document of the collection has, or ErrNotFound.
+func (b *Bolt) Image(ctx context.Context, collection, id string) (data []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		sum, ok := digestOf(id)
+		c := openCollection(tx, collection)
+		if !ok || c == nil || !c.hasPicture(sum) {
+			return noPicture(collection, id)
+		}
+		data, err = c.picture(sum)
+		return err
+	})
+	return data, err
+}
+
 // find returns the collection and the entry record of a URI, nil where there is none.
 func find(tx *bolt.Tx, collection, uri string) (c *buckets, rec []byte) {
 	if c = openCollection(tx, collection); c == nil {
