@@ -343,6 +343,7 @@ type Header struct {
 	Dirty    bool      `json:"dirty"`             // an ingest, delete or reindex is under way, or was cut short: indexes may hold more than the catalog
 	Run      string    `json:"run,omitempty"`     // with Dirty: which, one of the Run constants; "" in data of earlier versions
 	Pending  []string  `json:"pending,omitempty"` // URIs whose records in the indexes may be newer than the catalog's
+	Touched  []string  `json:"touched,omitempty"` // with an index that cannot list its records: chunk IDs that it may have and the catalog not
 
 	// Generation counts the times the collection was built anew beside itself. It is part of the name under which the
 	// indexes know the collection (0: its own name), so a commit of the header flips from one build to the next.

@@ -233,21 +233,21 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 }
 
 // markDirty says in the header, before the first write to an index, that a run is under way, and which documents'
-// records in the indexes may be replaced before the catalog is.
-func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
-	if r.header.Dirty && r.exists && len(pending) == 0 && len(r.header.Pending) == 0 {
+// records in the indexes may be replaced before the catalog is; touched is as in [Header].
+func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) error {
+	if r.header.Dirty && r.exists && len(pending)+len(touched)+len(r.header.Pending)+len(r.header.Touched) == 0 {
 		return nil
 	}
 	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
 		if err := checkCollection(r.name); err != nil {
 			return err
 		}
-		if err := r.dropIndexes(ctx, r.name); err != nil {
+		if err := r.dropIndexes(ctx, []string{r.name}); err != nil {
 			return err
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.exists = pending, true
+	r.header.Pending, r.header.Touched, r.exists = pending, touched, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -276,18 +276,27 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		return nil
 	}
 	if len(left) > 0 && !r.req.DryRun {
-		if err := r.markDirty(ctx, nil); err != nil {
+		if err := r.markDirty(ctx, nil, nil); err != nil {
 			return err
 		}
-		if err := r.removeEntries(ctx, r.name, r.header, left); err != nil {
+		removed, failed, err := r.removeEntries(ctx, r.name, &r.header, left)
+		if err == nil && len(failed) > 0 {
+			err = partialDelete(failed)
+		}
+		if err != nil {
+			r.countDeleted(left[:removed])
 			return err
 		}
 	}
-	r.report.Deleted = len(left)
-	for _, entry := range left {
+	r.countDeleted(left)
+	return nil
+}
+
+func (r *ingestRun) countDeleted(entries []Entry) {
+	r.report.Deleted = len(entries)
+	for _, entry := range entries {
 		r.report.Chunks.Removed += len(entry.Chunks)
 	}
-	return nil
 }
 
 func sha256Sum(b []byte) [32]byte { return sha256.Sum256(b) }

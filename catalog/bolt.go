@@ -300,7 +300,7 @@ func (b *Bolt) Collections(ctx context.Context) (infos []rag.CollectionInfo, err
 			b.counted = &countedInfos{tx.DB(), tx.ID(), counted}
 		}
 		for _, info := range b.counted.infos {
-			info.Header.Pending = slices.Clone(info.Header.Pending)
+			info.Header.Pending, info.Header.Touched = slices.Clone(info.Header.Pending), slices.Clone(info.Header.Touched)
 			infos = append(infos, info)
 		}
 		return nil

@@ -28,8 +28,8 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run.
-const headerVersion = 3
+// version 2 before Run, version 3 before Touched.
+const headerVersion = 4
 
 func encodeHeader(h rag.Header) ([]byte, error) {
 	w := record.NewWriter(headerVersion, 128)
@@ -41,6 +41,7 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Strings(h.Pending)
 	w.Uint(uint64(h.Generation))
 	w.String(h.Run)
+	w.Strings(h.Touched)
 	return w.Finish()
 }
 
@@ -55,6 +56,9 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 	}
 	if version > 2 {
 		h.Run = r.String()
+	}
+	if version > 3 {
+		h.Touched = r.Strings()
 	}
 	return h, r.Close()
 }
