@@ -135,7 +135,7 @@ func (r *ingestRun) trace(err error) *Trace {
 		}
 	}
 	for _, src := range r.sources {
-		if len(t.SourcePath) < maxPaths && !r.inScope(src.URI) {
+		if len(t.SourcePath) < maxPaths && r.scopeOf(src.URI) == "" {
 			t.SourcePath = append(t.SourcePath, src.URI)
 		}
 	}

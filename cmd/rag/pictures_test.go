@@ -81,3 +81,18 @@ func TestPicturesAreListedAndWritten(t *testing.T) {
 	}
 	s.rag("show", chunk.ChunkID).want(exitDone).prints("pictures", "mast 0")
 }
+
+func TestPicturesBesideMarkdown(t *testing.T) {
+	s := newShell(t)
+	s.write("docs/guide.md", "# Masts\n\nHow masts are built: ![the mast](img/mast.png)\n")
+	s.write("docs/img/mast.png", string(drawing(t, 1)))
+	o := s.rag("ingest", "docs").want(exitDone)
+	if strings.Contains(o.stdout, "mast.png") {
+		t.Errorf("the picture is listed as passed over:\n%s", o.stdout)
+	}
+	s.rag("search", "masts").want(exitDone).prints(" · image/png · the mast")
+	s.rag("load", "docs/guide.md").want(exitDone).prints("pictures", "the mast")
+	s.write("docs/img/mast.png", string(drawing(t, 100)))
+	s.rag("ingest", "docs", "--dry-run").want(exitDone).prints("picture changed: img/mast.png")
+	s.rag("delete", "docs/guide.md").want(exitDone).prints("1 document", "1 picture that nothing else shows")
+}
