@@ -90,6 +90,9 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	if err := req.validate(); err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
+	if err := e.writable("delete"); err != nil {
+		return nil, err
+	}
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)
 	if err != nil {
@@ -250,6 +253,9 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
 // catalog, a faulty index of vectors built anew. The report lists what was found.
 func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
+	if err := e.writable("repair"); err != nil {
+		return nil, err
+	}
 	name := e.collection(collection)
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)

@@ -54,8 +54,9 @@ type Engine struct {
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
-	closers []io.Closer
-	closed  atomic.Bool
+	closers  []io.Closer
+	closed   atomic.Bool
+	snapshot bool // opened by WithSnapshot: nothing is written
 
 	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
@@ -69,8 +70,8 @@ type Engine struct {
 // and traces only where a sink is given. Without options it uses the providers of [DefaultConfig], which must be
 // linked in. Several engines of one process share the data of a folder.
 //
-// Errors: ErrUnknownProvider; ErrLocked if another process has the data open, after waiting two seconds (the message
-// names it); ErrInvalid for damaged or newer data and for bad settings.
+// Errors: ErrUnknownProvider; ErrLocked if another process has the data open (the message names it), unless
+// [WithLockWait] or [WithSnapshot] is given; ErrInvalid for damaged or newer data and for bad settings.
 func Open(dir string, opts ...Option) (*Engine, error) {
 	s := settings{config: DefaultConfig(), providers: Default, logger: slog.New(slog.DiscardHandler), now: time.Now}
 	for _, opt := range opts {
@@ -83,12 +84,12 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	if err := s.config.validate(); err != nil {
 		return nil, err
 	}
-	if dir != "" {
+	if dir != "" && !s.snapshot {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}, snapshot: s.snapshot}
 	if err := e.build(&s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -100,7 +101,10 @@ func (e *Engine) build(s *settings) error {
 	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
-	var err error
+	err := e.beginSnapshot(s, &env)
+	if err != nil {
+		return err
+	}
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
@@ -110,7 +114,7 @@ func (e *Engine) build(s *settings) error {
 		}
 		env.Embedder, env.Tokens = e.embedder, e.tokens
 	}
-	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
+	if err = e.openCatalog(s, env); err != nil {
 		return err
 	}
 	if e.embedder != nil {
@@ -158,6 +162,19 @@ func (e *Engine) build(s *settings) error {
 		e.own(e.loaders.ocr)
 	}
 	return nil
+}
+
+// lockRetry is the pause between two tries to open data that another process has open.
+const lockRetry = 50 * time.Millisecond
+
+// openCatalog makes the catalog, which is the first to open the data, and waits for another process as long as it may.
+func (e *Engine) openCatalog(s *settings, env Env) (err error) {
+	for deadline := time.Now().Add(s.lockWait); ; time.Sleep(lockRetry) {
+		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
+		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
+			return err
+		}
+	}
 }
 
 // buildCache makes the embedding cache. A program that links none goes without: it only saves time.
