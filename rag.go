@@ -355,6 +355,8 @@ func (c *Config) fillDefaults() {
 	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
 	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
 	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
+	num(&c.Ingest.WatchQuietMS, d.Ingest.WatchQuietMS)
+	num(&c.Ingest.WatchMaxMS, d.Ingest.WatchMaxMS)
 }
 
 // maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
@@ -372,6 +374,7 @@ func (c *Config) validate() error {
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
+		{"ingest.watch_quiet_ms", c.Ingest.WatchQuietMS}, {"ingest.watch_max_ms", c.Ingest.WatchMaxMS},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
