@@ -63,12 +63,14 @@ func Snapshot(from, to string) error {
 }
 
 // snapshot makes one copy and checks it; gate is nil where no process of this version has written yet.
-func snapshot(gate *filelock.Gate, source, copied string) (err error) {
+func snapshot(gate *filelock.Gate, source, copied string) error {
+	leave := func() {}
 	if gate != nil {
-		leave, _ := gate.Pass(true, snapshotPatience)
-		defer leave()
+		leave, _ = gate.Pass(true, snapshotPatience)
 	}
-	if err := copyState(source, copied); err != nil {
+	err := copyState(source, copied)
+	leave()
+	if err != nil {
 		return err
 	}
 	return checkFile(copied, true)

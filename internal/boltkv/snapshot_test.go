@@ -143,3 +143,29 @@ func TestSnapshotOfWhatCannotBeRead(t *testing.T) {
 		t.Errorf("a database in the way: %v", err)
 	}
 }
+
+// BenchmarkSnapshot copies and checks a database of 100 MB.
+func BenchmarkSnapshot(b *testing.B) {
+	dir := b.TempDir()
+	db := open(b, dir)
+	for part := range 10 {
+		err := db.Update(func(tx *bolt.Tx) error {
+			bucket, err := tx.CreateBucketIfNotExists([]byte("x"))
+			for i := range 7000 {
+				if err == nil {
+					err = bucket.Put(fmt.Appendf(nil, "%d/%08d", part, i), make([]byte, 1300))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(len(content(b, dir))))
+	for b.Loop() {
+		if err := boltkv.Snapshot(dir, b.TempDir()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
