@@ -169,7 +169,7 @@ const lockRetry = 50 * time.Millisecond
 
 // openCatalog makes the catalog, which is the first to open the data, and waits for another process as long as it may.
 func (e *Engine) openCatalog(s *settings, env Env) (err error) {
-	for deadline := time.Now().Add(s.lockWait); ; time.Sleep(lockRetry) {
+	for deadline := time.Now().Add(s.lockWait); ; <-time.After(lockRetry) {
 		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
 		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
 			return err

@@ -227,7 +227,7 @@ func TestOpenWaitsForAnotherProcessIfAsked(t *testing.T) {
 	if err := open(); !errors.Is(err, rag.ErrLocked) {
 		t.Errorf("without a wait: %v", err)
 	}
-	if err := open(rag.WithLockWait(1 << 40)); err != opened {
+	if err := open(rag.WithLockWait(1 << 40)); !errors.Is(err, opened) {
 		t.Errorf("with a wait: %v", err)
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
+// pass lets time go by, which in a bubble of synctest takes none.
+func pass(d time.Duration) { <-time.After(d) }
+
 // fed is a follower of /docs whose changes the test makes.
 func fed() *follower {
 	return &follower{
@@ -35,10 +38,10 @@ func TestBurstEndsWithAPauseOrWhenItIsLong(t *testing.T) {
 		}
 
 		change("/home/docs/.git/index") // is passed over
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		start := time.Now()
 		change("/home/docs/a.md")
-		time.Sleep(400 * time.Millisecond)
+		pass(400 * time.Millisecond)
 		change("/home/docs/b.md")
 		b := <-out
 		if took := time.Since(start); took != 900*time.Millisecond || len(b.paths) != 2 {
@@ -51,7 +54,7 @@ func TestBurstEndsWithAPauseOrWhenItIsLong(t *testing.T) {
 			defer close(stop)
 			for range 20 {
 				change("/home/docs/a.md")
-				time.Sleep(400 * time.Millisecond)
+				pass(400 * time.Millisecond)
 			}
 		}()
 		<-out
@@ -59,7 +62,7 @@ func TestBurstEndsWithAPauseOrWhenItIsLong(t *testing.T) {
 			t.Errorf("handed over after %v of changes without a pause", took)
 		}
 		<-stop
-		time.Sleep(time.Minute) // nobody takes the next one
+		pass(time.Minute) // nobody takes the next one
 		change("/home/docs/c.md")
 		if b = <-out; !b.paths[filepath.FromSlash("/home/docs/a.md")] || !b.paths[filepath.FromSlash("/home/docs/c.md")] {
 			t.Errorf("got %v, want what came before and after", b.paths)

@@ -157,19 +157,29 @@ func nearest(path string) string {
 // addBelow follows a folder and those below it, unless it is a file. Each is followed before it is listed, so no folder is
 // missed.
 func (f *follower) addBelow(root string) error {
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
+	if !isFolder(root) {
 		return nil
 	}
 	return fs.WalkDir(os.DirFS(root), ".", func(rel string, d fs.DirEntry, err error) error {
 		path := filepath.Join(root, filepath.FromSlash(rel))
-		switch {
-		case err != nil && d != nil && d.IsDir(), err == nil && d.IsDir() && !f.counts(path):
+		if err != nil { // the ingest tells of it
+			f.log.Debug("folder is not followed", "folder", path, "error", err)
 			return fs.SkipDir
-		case err != nil || !d.IsDir():
+		}
+		switch {
+		case !d.IsDir():
 			return nil
+		case !f.counts(path):
+			return fs.SkipDir
 		}
 		return f.add(path)
 	})
+}
+
+// isFolder reports whether the path is a folder, or a link to one.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // add follows one folder. One that is gone again, or may not be read, is passed over: the ingest tells of it.

@@ -31,8 +31,8 @@ func (p *passes) pass(ctx context.Context, since burst) (again bool, err error) 
 	}
 	rep, err := p.engine.Ingest(ctx, req)
 	switch {
-	case ctx.Err() != nil:
-		return false, nil
+	case err != nil && ctx.Err() != nil:
+		return false, err
 	case errors.Is(err, rag.ErrUnavailable) && !errors.Is(err, rag.ErrPartial):
 		p.tellError(err)
 		return true, nil

@@ -75,7 +75,12 @@ func Run(ctx context.Context, eng *rag.Engine, c Config) error {
 			return err
 		}
 		again, err := p.pass(ctx, since)
-		if err != nil || ctx.Err() != nil {
+		select {
+		case <-ctx.Done(): // the ordinary end, also in the middle of a pass
+			return nil
+		default:
+		}
+		if err != nil {
 			return err
 		}
 		var retry <-chan time.Time
