@@ -98,7 +98,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
 	if req.All {
 		report.Existed, report.Documents, report.Chunks = true, info.Documents, info.Chunks
-		return report, e.drop(ctx, name, info.Header.Generation)
+		return report, e.drop(ctx, name, info.Header)
 	}
 	entries, err := e.named(ctx, name, req, report)
 	if err != nil || len(entries) == 0 {
@@ -187,16 +187,19 @@ func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, erro
 	return below, nil
 }
 
-// drop removes a collection: from the catalog first, since it decides what is shown.
-func (e *Engine) drop(ctx context.Context, name string, generation int) error {
+// drop removes a collection: from the catalog first, since it decides what is shown. If an index keeps records, the
+// collection stays without documents, so that it is known that there is something to remove.
+func (e *Engine) drop(ctx context.Context, name string, h Header) error {
 	if err := e.catalog.Drop(ctx, name); err != nil {
 		return err
 	}
-	err := errors.Join(e.dropIndexes(ctx, indexName(name, generation)), e.dropOthers(ctx, name, generation))
-	if err != nil {
-		return fmt.Errorf("%w: the collection is gone, and records are left in an index: %w", ErrPartial, err)
+	err := errors.Join(e.dropIndexes(ctx, indexName(name, h.Generation)), e.dropOthers(ctx, name, h.Generation))
+	if err == nil {
+		return nil
 	}
-	return nil
+	h.begin(RunDelete)
+	err = errors.Join(err, e.catalog.Commit(context.WithoutCancel(ctx), name, []Change{{Header: &h}}))
+	return fmt.Errorf("%w: the documents are gone, and records are left in an index: delete the collection again: %w", ErrPartial, err)
 }
 
 // dropIndexes removes all records from both indexes under a name that indexName gave.

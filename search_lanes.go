@@ -116,7 +116,7 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	if s.words {
 		ask(StageSparse, func() ([]Match, error) {
-			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter, Match: s.q.Match})
+			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.laneFilter(), Match: s.q.Match})
 		})
 	}
 	wg.Wait()
@@ -125,6 +125,19 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	slices.SortFunc(got, func(a, b lane) int { return strings.Compare(a.stage, b.stage) })
 	return s.takeLanes(got)
+}
+
+// laneFilter is the condition that the indexes are asked with. What they hold of a document that is being changed, or
+// whose change was cut short, may be newer than the document: all of it is a candidate, and hydrate decides.
+func (s *search) laneFilter() Filter {
+	if s.filter.IsZero() || len(s.pending) == 0 {
+		return s.filter
+	}
+	changing := Filter{Op: OpIn, Field: FieldURI}
+	for _, uri := range s.pending {
+		changing.Values = append(changing.Values, uri)
+	}
+	return Or(s.filter, changing)
 }
 
 // checkFinite reports a score that cannot be ranked.
@@ -178,7 +191,7 @@ func (s *search) askDense(ctx context.Context, k int) ([]Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.filter})
+	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.laneFilter()})
 	if !errors.Is(err, ErrUnsupported) || s.filter.IsZero() {
 		return list, err
 	}
