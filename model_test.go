@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ const (
 	modelSeedEnv    = "RAG_TEST_SEED"       // of TestModel; unset: another each time
 	modelOperations = 400
 	modelPapers     = 14 // URIs of each collection
+	modelWorlds     = 4  // engines beside each other; each does its share of the operations
 )
 
 // world is an engine and, beside it, what its two collections are to be: plain maps.
@@ -31,15 +33,16 @@ type world struct {
 	t       *testing.T
 	rnd     *rand.Rand
 	oracle  *oracle
-	dir     string
+	dir     atomic.Pointer[string] // data folder
 	eng     *rag.Engine
 	shelves map[string]shelf
-	image   func(fault.Write) error // looks at the writes of the engine; nil: nobody does
-	log     []string                // operations so far
+	image   atomic.Pointer[func(fault.Write) error] // looks at the writes of the engine; nil: nobody does
+	log     []string                                // operations so far
+	crashes int
 }
 
-// TestModel does random operations on an engine and on maps, and compares the two. Both collections share pictures. A
-// failure tells the seed, which brings the same operations again.
+// TestModel does random operations on engines and on maps, and compares the two. The collections of an engine share
+// pictures. A failure tells the seed, which brings the same operations again.
 func TestModel(t *testing.T) {
 	operations, seed := modelOperations, uint64(time.Now().UnixNano())
 	if n, err := strconv.Atoi(os.Getenv(modelEnv)); err == nil {
@@ -48,16 +51,33 @@ func TestModel(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv(modelSeedEnv), 10, 64); err == nil {
 		seed = n
 	}
-	w := &world{
-		t: t, rnd: rand.New(rand.NewPCG(seed, 1)), oracle: newOracle(t), dir: t.TempDir(),
-		shelves: map[string]shelf{"a": {}, "b": {}},
-	}
-	defer fault.Intercept(func(write fault.Write) error {
-		if w.image != nil {
-			return w.image(write)
+	var worlds [modelWorlds]*world
+	stop := fault.Intercept(func(write fault.Write) error {
+		for _, w := range worlds {
+			if filepath.Dir(write.Path) == *w.dir.Load() {
+				return w.look(write)
+			}
 		}
 		return write.All()
-	})()
+	})
+	for i := range worlds {
+		worlds[i] = &world{rnd: rand.New(rand.NewPCG(seed, uint64(i))), shelves: map[string]shelf{"a": {}, "b": {}}}
+		worlds[i].moveTo(t.TempDir())
+	}
+	t.Run("worlds", func(t *testing.T) {
+		for i, w := range worlds {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				w.run(t, operations/modelWorlds, seed)
+			})
+		}
+	})
+	stop()
+}
+
+// run does operations until the two differ.
+func (w *world) run(t *testing.T, operations int, seed uint64) {
+	w.t, w.oracle = t, newOracle(t)
 	w.open()
 	defer func() { w.check(w.eng.Close()) }()
 	for i := range operations {
@@ -67,12 +87,28 @@ func TestModel(t *testing.T) {
 			t.Fatalf("%s=%d brings this again: operation %d, after\n%s", modelSeedEnv, seed, i, strings.Join(last, "\n"))
 		}
 	}
-	t.Logf("seed %d: %d operations, %d and %d papers in the end", seed, operations, len(w.shelves["a"]), len(w.shelves["b"]))
+	t.Logf("seed %d: %d operations, %d crashes, %d and %d papers in the end", seed, operations, w.crashes, len(w.shelves["a"]), len(w.shelves["b"]))
+}
+
+// moveTo takes another data folder.
+func (w *world) moveTo(dir string) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil { // as the database names it
+		dir = real
+	}
+	w.dir.Store(&dir)
+}
+
+// look is given each write of the engine.
+func (w *world) look(write fault.Write) error {
+	if image := w.image.Load(); image != nil {
+		return (*image)(write)
+	}
+	return write.All()
 }
 
 func (w *world) open() {
 	w.t.Helper()
-	eng, err := shelfEngine(w.dir)
+	eng, err := shelfEngine(*w.dir.Load())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -229,26 +265,29 @@ func (w *world) filter() rag.Filter {
 // document of the collection is then as it was or as it is to be: the map takes over which.
 func (w *world) crash(name string, next shelf, do func() error) {
 	w.t.Helper()
-	at, n, to := 1+w.rnd.IntN(60), 0, ""
-	w.image = func(write fault.Write) error {
+	at, n, to := 1+w.rnd.IntN(60), 0, w.t.TempDir()
+	copyNow := func() { w.check(os.CopyFS(to, os.DirFS(*w.dir.Load()))) }
+	image := func(write fault.Write) error {
 		if n++; n == at {
 			if err := write.Do(len(write.Data) / 2); err != nil {
 				return err
 			}
-			to = copyDir(w.t, w.dir)
+			copyNow()
 		}
 		return write.All()
 	}
+	w.image.Store(&image)
 	_ = do() // whatever becomes of it
-	w.image = nil
-	if to == "" {
-		to = copyDir(w.t, w.dir) // it took fewer writes: the end comes after it
+	w.image.Store(nil)
+	if n < at {
+		copyNow() // the end comes after it
 	}
+	w.crashes++
 	w.say("crash at write %d of %d", at, n)
 	w.check(w.eng.Close())
-	w.check(os.RemoveAll(w.dir))
-	w.dir = to
-	if err := os.WriteFile(filepath.Join(w.dir, boltkv.LockName), []byte("99999999\n"), 0o600); err != nil { // its process died
+	w.check(os.RemoveAll(*w.dir.Load()))
+	w.moveTo(to)
+	if err := os.WriteFile(filepath.Join(to, boltkv.LockName), []byte("99999999\n"), 0o600); err != nil { // its process died
 		w.t.Fatal(err)
 	}
 	w.open()
@@ -298,7 +337,7 @@ func (w *world) agrees(step int) {
 				soundShelf(w.t, w.eng, name)
 			}
 		}
-		if len(want) > 0 && w.rnd.IntN(2) == 0 {
+		if len(want) > 0 && w.rnd.IntN(3) == 0 {
 			text := fmt.Sprintf("paragraph%d word%d word%d mark%d", w.rnd.IntN(40), w.rnd.IntN(23), w.rnd.IntN(23), w.rnd.IntN(1000))
 			searchesAgree(w.t, w.eng, name, want, text, w.filter(), false)
 		}

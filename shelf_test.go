@@ -104,11 +104,14 @@ type held struct {
 	Chunks   []rag.Chunk
 }
 
-// shelfEngine opens an engine that writes no traces. Another model than the zero one is given as an option.
+// shelfModel makes short vectors, to be quick.
+var shelfModel = &ragtest.HashEmbedder{Dims: 64}
+
+// shelfEngine opens an engine that writes no traces.
 func shelfEngine(dir string, opts ...rag.Option) (*rag.Engine, error) {
 	config := rag.DefaultConfig()
 	config.Trace.Provider = rag.None
-	first := []rag.Option{rag.WithConfig(config), rag.WithEmbedder(&ragtest.HashEmbedder{})}
+	first := []rag.Option{rag.WithConfig(config), rag.WithEmbedder(shelfModel)}
 	return rag.Open(dir, append(first, opts...)...)
 }
 
@@ -257,7 +260,7 @@ func cosines(t *testing.T, chunks map[string]rag.Chunk, text string) map[string]
 		c := chunks[id]
 		texts = append(texts, c.IndexText())
 	}
-	vectors, err := (&ragtest.HashEmbedder{}).Embed(t.Context(), rag.AsPassage, texts)
+	vectors, err := shelfModel.Embed(t.Context(), rag.AsPassage, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
