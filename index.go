@@ -134,7 +134,7 @@ func (e *Engine) unindex(ctx context.Context, index string, ids []string) error 
 
 // removeEntries removes documents: from the catalog first, since it decides what is shown, then from the indexes.
 func (e *Engine) removeEntries(ctx context.Context, name string, h Header, entries []Entry) error {
-	for part := range slices.Chunk(entries, groupDocs) {
+	for part := range slices.Chunk(entries, removeDocs) {
 		var changes []Change
 		var ids []string
 		for _, entry := range part {
