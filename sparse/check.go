@@ -25,29 +25,30 @@ func (x *BM25) Check(ctx context.Context, collection string) (problems []rag.Pro
 // check tells in wrong what cannot be read, in err what kept it from looking.
 func (k *boltKeeper) check(collection string) (wrong, err error) {
 	err = k.db.View(func(tx *bolt.Tx) error {
-		b := collectionBucket(tx, collection)
-		if b == nil {
-			return nil
-		}
-		m, err := readManifest(b, k.fingerprint)
-		if err != nil {
-			wrong = err
-			return nil
-		}
-		index, err := readIndex(b, m, nil) // not what is in memory
-		if err != nil {
-			wrong = err
-			return nil
-		}
-		for _, p := range index.Parts() {
-			if _, err := readDetail(b, m, p); err != nil {
-				wrong = err
-				return nil
-			}
+		if b := collectionBucket(tx, collection); b != nil {
+			wrong = k.readAll(b)
 		}
 		return nil
 	})
 	return wrong, storeError(err)
+}
+
+// readAll reads a collection as if nothing of it were in memory.
+func (k *boltKeeper) readAll(b *bolt.Bucket) error {
+	m, err := readManifest(b, k.fingerprint)
+	if err != nil {
+		return err
+	}
+	index, err := readIndex(b, m, nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range index.Parts() {
+		if _, err := readDetail(b, m, p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (k *memoryKeeper) check(string) (wrong, err error) { return nil, nil }

@@ -197,7 +197,7 @@ func (f *file) openBolt() (*bolt.DB, error) {
 	return db, nil
 }
 
-// OnOpen, if a test has set it, is given every database that is opened, before its first transaction. Programs leave it nil.
+// OnOpen is given every database that is opened, before its first transaction. Tests set it, programs leave it nil.
 var OnOpen func(*bolt.DB)
 
 // openFile opens a bbolt file for writing.
