@@ -100,9 +100,10 @@ type search struct {
 	language string     // of the text, BCP 47; "" if it cannot be told
 	index    string     // name under which the indexes know the collection
 	filter   Filter
-	chunks   int  // in the collection
-	docs     int  // in the collection
-	dense    bool // lanes wanted
+	pending  []string // URIs of documents of which the indexes may have newer records than the catalog
+	chunks   int      // in the collection
+	docs     int      // in the collection
+	dense    bool     // lanes wanted
 	words    bool
 	lookups  []lookup           // what is looked up: the text, then also
 	deeper   int                // how many times as many candidates are looked at as are configured
@@ -241,6 +242,7 @@ func (s *search) understand(ctx context.Context) error {
 	}
 	s.chunks, s.docs = info.Chunks, info.Documents
 	s.index = indexName(s.q.Collection, info.Header.Generation)
+	s.pending = info.Header.Pending
 	s.planLookups()
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
@@ -328,7 +330,8 @@ func (s *search) fuse(deeper int) {
 	s.rankFusion(span)
 }
 
-// hydrate reads the texts of the fused candidates and drops what is not live.
+// hydrate reads the texts of the fused candidates and drops what is not live, and what an index has let through that, by
+// the catalog, does not match.
 func (s *search) hydrate(ctx context.Context) error {
 	ids := make([]string, len(s.fused))
 	for i, m := range s.fused {
@@ -346,7 +349,7 @@ func (s *search) hydrate(ctx context.Context) error {
 	s.hits = make([]Hit, 0, len(chunks))
 	for i, m := range s.fused {
 		c := byID[m.ID]
-		if c == nil {
+		if c == nil || !s.filter.IsZero() && !s.filter.Match(c.Fields(), c.Validity) {
 			continue
 		}
 		h := Hit{Chunk: *c, Score: m.Score, Status: c.Validity.Status(s.q.AsOf)}

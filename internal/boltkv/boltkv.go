@@ -190,7 +190,7 @@ func (f *file) open() (err error) {
 func (f *file) openBolt() (*bolt.DB, error) {
 	var db *bolt.DB
 	err := f.guard(func() (err error) {
-		db, err = bolt.Open(f.path, fileMode, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+		db, err = openFile(f.path, bolt.Options{FreelistType: bolt.FreelistMapType})
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) { // a program that knows nothing of LOCK, such as bbolt's own tool
@@ -208,13 +208,26 @@ func (f *file) openBolt() (*bolt.DB, error) {
 	return db, nil
 }
 
+// OnOpen is given every database that is opened, before its first transaction. Tests set it, programs leave it nil.
+var OnOpen func(*bolt.DB)
+
+// openFile opens a bbolt file for writing.
+func openFile(path string, o bolt.Options) (*bolt.DB, error) {
+	o.Timeout = lockTimeout
+	db, err := bolt.Open(path, fileMode, &o)
+	if err == nil && OnOpen != nil {
+		OnOpen(db)
+	}
+	return db, err
+}
+
 // create makes a complete empty database beside the path and renames it, so that a crash leaves none or a whole one.
 func create(path string) error {
 	tmp := filepath.Join(filepath.Dir(path), newName)
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("create database: %w", err)
 	}
-	db, err := bolt.Open(tmp, fileMode, &bolt.Options{Timeout: lockTimeout})
+	db, err := openFile(tmp, bolt.Options{})
 	if err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}

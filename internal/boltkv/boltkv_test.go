@@ -155,7 +155,7 @@ func TestReadingChangesNoByte(t *testing.T) {
 
 func TestLockNamesTheHolder(t *testing.T) {
 	dir := t.TempDir()
-	cmd, _ := startChild(t, "hold", dir)
+	cmd, _ := openChild(t, "hold", dir)
 	_, err := boltkv.Open(dir)
 	var locked *boltkv.LockedError
 	if !errors.As(err, &locked) || !errors.Is(err, boltkv.ErrLocked) {
@@ -169,7 +169,7 @@ func TestLockNamesTheHolder(t *testing.T) {
 func TestKilledWhileCommitting(t *testing.T) {
 	dir := t.TempDir()
 	for trial := range 8 {
-		cmd, lines := startChild(t, "commit", dir)
+		cmd, lines := openChild(t, "commit", dir)
 		said := uint64(0)
 		for range 1 + 5*trial {
 			if !lines.Scan() {
