@@ -69,6 +69,7 @@ func dbSize(t *testing.T, dir string) int64 {
 // TestBackupDuringAnIngest: a backup made at any commit of an ingest restores to whole documents, and the next ingest
 // finishes the work.
 func TestBackupDuringAnIngest(t *testing.T) {
+	defer rag.SetGroupDocs(40)()
 	f := newFixture(t)
 	for i := range 150 {
 		f.write(fmt.Sprintf("doc%03d.txt", i), prose(fmt.Sprintf("subject%d", i), 1))

@@ -183,6 +183,7 @@ var tasks = map[string]task{
 
 // run does the errand and says how many writes it took.
 func (e errand) run() error {
+	rag.SetGroupDocs(8) // for the rest of the process: several commits are an ingest
 	writes := 0
 	kill := fault.KillAt(e.Kill, e.Share)
 	defer fault.Intercept(func(w fault.Write) error {

@@ -13,10 +13,12 @@ import (
 // a group instead of 64 were ingested a fifth faster.
 const (
 	groupChunks = 256
-	groupDocs   = 256
 	removeDocs  = 64                    // documents that are removed in one transaction: each may have thousands of chunks
 	groupLinger = 20 * time.Millisecond // how long a group waits for more: about what its flushes to disk cost
 )
+
+// groupDocs is the most documents of a group. Tests that need more commits than they have documents for change it.
+var groupDocs = 256
 
 // writeAll takes prepared sources in groups until the channel closes.
 func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
