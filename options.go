@@ -26,6 +26,7 @@ type settings struct {
 	sparse       SparseIndex
 	fuser        Fuser
 	reranker     Reranker
+	verifier     Verifier
 	sink         TraceSink
 }
 
@@ -71,7 +72,7 @@ func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e
 // WithEmbedCache keeps vectors here across runs.
 func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = c } }
 
-// WithChatModel gives providers that ask a chat model, such as the reranker "llm", this one.
+// WithChatModel answers questions with this chat model, and gives it to providers that ask one, such as the reranker "llm".
 func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
 
 // WithVectorStore uses this vector store.
@@ -85,6 +86,9 @@ func WithFuser(f Fuser) Option { return func(s *settings) { s.fuser = f } }
 
 // WithReranker switches reranking on with this reranker.
 func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r } }
+
+// WithVerifier has the citations of answers judged by v.
+func WithVerifier(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }
