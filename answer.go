@@ -50,7 +50,7 @@ type AnswerSource struct {
 }
 
 // Source returns the source of this number; ok is false if there is none.
-func (a *Answer) Source(number int) (s AnswerSource, ok bool) {
+func (a Answer) Source(number int) (s AnswerSource, ok bool) {
 	for _, s := range a.Sources {
 		if s.Number == number {
 			return s, true

@@ -46,11 +46,11 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 	span, start := a.begin(StageEvidence)
 	defer a.end(span, start)
 	hits := make([]*Hit, min(len(a.answer.Sources), evidencePassages))
-	recs := make([]TextRecord, len(hits))
+	var recs []TextRecord
 	for i := range hits {
 		hits[i] = &a.answer.Sources[i].Hit
 		c := &hits[i].Chunk
-		recs[i] = TextRecord{Text: c.Title + "\n" + c.IndexText(), Language: c.Language}
+		recs = append(recs, TextRecord{Text: c.Title + "\n" + c.IndexText(), Language: c.Language})
 	}
 	a.evidence.sentences = findSentences(hits)
 	for i := range a.evidence.sentences {
@@ -72,7 +72,7 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 	}
 	a.evidence.values = a.features(hits, coverage.Found[:len(hits)])
 	calibration := a.calibration(ctx)
-	if len(hits) > 0 {
+	if len(hits) > 0 && len(coverage.Weights) > 0 { // "What can you do?" asks for nothing that a passage could have
 		a.answer.Confidence = calibration.Confidence(a.evidence.values)
 	}
 	span.In, span.Out = len(hits), len(a.evidence.sentences)

@@ -84,18 +84,6 @@ func ask(t *testing.T, f *fixture, req rag.AskRequest) *rag.Answer {
 
 func question(text string) rag.AskRequest { return rag.AskRequest{Query: rag.Query{Text: text}} }
 
-// numberOf returns the number of a file's passage among the sources.
-func numberOf(t *testing.T, a *rag.Answer, file string) int {
-	t.Helper()
-	for _, s := range a.Sources {
-		if filepath.Base(s.Hit.Chunk.URI) == file {
-			return s.Number
-		}
-	}
-	t.Fatalf("%s is no source", file)
-	return 0
-}
-
 func TestAskWithoutModelQuotesTheSource(t *testing.T) {
 	a := ask(t, newLeave(t), question(leaveQuestion))
 	if want := "Every employee has twenty five days of annual leave. [1]"; !strings.HasPrefix(a.Text, want) {

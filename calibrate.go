@@ -41,10 +41,10 @@ type Refusals struct {
 }
 
 // Precision is the share of the refused that cannot be answered; NaN if none was refused.
-func (r Refusals) Precision() float64 { return float64(r.Right) / float64(r.Right+r.Wrong) }
+func (r *Refusals) Precision() float64 { return float64(r.Right) / float64(r.Right+r.Wrong) }
 
 // Recall is the share of those that cannot be answered that was refused; NaN if all can.
-func (r Refusals) Recall() float64 { return float64(r.Right) / float64(r.Right+r.Missed) }
+func (r *Refusals) Recall() float64 { return float64(r.Right) / float64(r.Right+r.Missed) }
 
 // leastQuestions of each kind are needed for a fit: with fewer, chance decides.
 const leastQuestions = 10

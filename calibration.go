@@ -34,10 +34,11 @@ type ConfidenceModel struct {
 
 // Confidence estimates the chance that the evidence is that of a question which can be answered.
 func (c *Calibration) Confidence(features []float64) float64 {
+	m := logistic.Model(c.Full)
 	if math.IsNaN(features[wordFeatures]) {
-		return logistic.Model(c.Words).Probability(features)
+		m = logistic.Model(c.Words)
 	}
-	return logistic.Model(c.Full).Probability(features)
+	return m.Probability(features)
 }
 
 // defaultFor returns the calibration that is used where a collection has none: the one fitted for the embedder, else that

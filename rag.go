@@ -334,18 +334,7 @@ func (c *Config) fillDefaults() {
 	if r.RerankWeight == 0 {
 		r.RerankWeight = d.Retrieval.RerankWeight
 	}
-	a := &c.Answer
-	num(&a.Passages, d.Answer.Passages)
-	num(&a.ContextTokens, d.Answer.ContextTokens)
-	num(&a.Sentences, d.Answer.Sentences)
-	num(&a.MaxTokens, d.Answer.MaxTokens)
-	num(&a.TimeoutMS, d.Answer.TimeoutMS)
-	if a.RefuseBelow == 0 {
-		a.RefuseBelow = d.Answer.RefuseBelow
-	}
-	if a.ReliableFrom == 0 {
-		a.ReliableFrom = d.Answer.ReliableFrom
-	}
+	c.Answer.fillDefaults(d.Answer)
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes

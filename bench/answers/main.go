@@ -95,7 +95,7 @@ func measure(root, embedder string) ([]outcome, error) {
 	var outcomes []outcome
 	for _, set := range sets {
 		asked := slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.Set != set })
-		got, err := ask(filepath.Join(root, set), root, embedder, asked)
+		got, err := ask(filepath.Join(root, set), embedder, asked)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set, err)
 		}
@@ -112,7 +112,7 @@ func (l *lastTrace) Record(_ context.Context, t *rag.Trace) error {
 	return nil
 }
 
-func ask(folder, root, embedder string, questions []question) ([]outcome, error) {
+func ask(folder, embedder string, questions []question) ([]outcome, error) {
 	c := rag.DefaultConfig()
 	c.Embedder.Provider = embedder
 	c.Answer.RefuseBelow = -1 // what is refused is decided below, by models fitted to other collections
