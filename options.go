@@ -28,6 +28,7 @@ type settings struct {
 	sparse       SparseIndex
 	fuser        Fuser
 	reranker     Reranker
+	verifier     Verifier
 	sink         TraceSink
 	snapshot     bool
 	lockWait     time.Duration
@@ -81,7 +82,7 @@ func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e
 // WithEmbedCache keeps vectors here across runs.
 func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = c } }
 
-// WithChatModel gives providers that ask a chat model, such as the reranker "llm", this one.
+// WithChatModel answers questions with this chat model, and gives it to providers that ask one, such as the reranker "llm".
 func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
 
 // WithVisionModel gives providers that show a chat model pictures, such as the transformer "caption", this one; without it
@@ -110,6 +111,9 @@ func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r
 func WithQueryTransformers(ts ...QueryTransformer) Option {
 	return func(s *settings) { s.queryTransformers = append([]QueryTransformer{}, ts...) }
 }
+
+// WithVerifier has the citations of answers judged by v.
+func WithVerifier(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }

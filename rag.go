@@ -45,7 +45,7 @@ type Engine struct {
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder   // nil: sparse only
-	chat         ChatModel  // nil: none
+	chat         ChatModel  // nil: none, and answers are extractive
 	vision       ChatModel  // chat, if there is no other
 	cache        EmbedCache // nil: off
 	vectors      VectorStore
@@ -53,6 +53,8 @@ type Engine struct {
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
 	ranker       lazyReranker
+	verifier     Verifier // nil: citations are not looked at
+	prompts      prompts
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
@@ -146,6 +148,9 @@ func (e *Engine) build(s *settings) error {
 		return err
 	}
 	if err = e.buildQueryTransforms(s, env); err != nil {
+		return err
+	}
+	if err = e.buildAnswers(s, env); err != nil {
 		return err
 	}
 	if s.sink != nil || c.Trace.Provider != None {
@@ -349,6 +354,7 @@ func (c *Config) fillDefaults() {
 	provider(&c.Rerank, d.Rerank)
 	provider(&c.LLM, d.LLM)
 	provider(&c.VisionLLM, d.VisionLLM)
+	provider(&c.Verifier, d.Verifier)
 	provider(&c.Trace, d.Trace)
 	if c.Transforms == nil {
 		c.Transforms = d.Transforms
@@ -382,6 +388,7 @@ func (c *Config) fillDefaults() {
 	if r.RerankWeight == 0 {
 		r.RerankWeight = d.Retrieval.RerankWeight
 	}
+	c.Answer.fillDefaults(d.Answer)
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
@@ -410,6 +417,8 @@ func (c *Config) validate() error {
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
 		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
+		{"answer.passages", c.Answer.Passages}, {"answer.context_tokens", c.Answer.ContextTokens}, {"answer.sentences", c.Answer.Sentences},
+		{"answer.max_tokens", c.Answer.MaxTokens}, {"answer.timeout_ms", c.Answer.TimeoutMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
@@ -427,6 +436,9 @@ func (c *Config) validate() error {
 	}
 	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
 		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
+	}
+	if a := c.Answer; !(a.RefuseBelow <= 1 && a.ReliableFrom > 0 && a.ReliableFrom <= 1) {
+		return fmt.Errorf("answer.refuse_below is %v and reliable_from %v: they must be at most 1, and reliable_from above 0: %w", a.RefuseBelow, a.ReliableFrom, ErrInvalid)
 	}
 	if err := (Query{}).shaping(&r).validate(); err != nil {
 		return fmt.Errorf("retrieval.%w", err)

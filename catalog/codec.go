@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
@@ -28,7 +30,7 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run, version 3 before Touched.
+// version 2 before Run, version 3 before Touched and Calibration.
 const headerVersion = 4
 
 func encodeHeader(h rag.Header) ([]byte, error) {
@@ -42,6 +44,14 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Uint(uint64(h.Generation))
 	w.String(h.Run)
 	w.Strings(h.Touched)
+	calibration := []byte{}
+	if h.Calibration != nil {
+		var err error
+		if calibration, err = json.Marshal(h.Calibration); err != nil {
+			return nil, fmt.Errorf("calibration: %w: %w", err, rag.ErrInvalid)
+		}
+	}
+	w.String(string(calibration))
 	return w.Finish()
 }
 
@@ -59,6 +69,12 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 	}
 	if version > 3 {
 		h.Touched = r.Strings()
+		if calibration := r.String(); calibration != "" {
+			h.Calibration = &rag.Calibration{}
+			if err := json.Unmarshal([]byte(calibration), h.Calibration); err != nil {
+				return rag.Header{}, fmt.Errorf("calibration: %v: %w", err, rag.ErrInvalid)
+			}
+		}
 	}
 	return h, r.Close()
 }
