@@ -1,5 +1,12 @@
 // Package cite reads the citations in what a chat model wrote: it gives them one form, "[n]", takes out what names no
 // source, and tells which sentence each stands by.
+//
+//	text, rejected := cite.Clean("30 days【1】 or more [7].", 4) // "30 days[1] or more.", [7]: there are 4 sources
+//	for _, m := range cite.Markers(text) {
+//		fmt.Println(m.Number, cite.Claim(text, m))
+//	}
+//
+// A text is read as Markdown: what stands in code, in addresses and in formulas is no citation.
 package cite
 
 // Marker is a citation in a cleaned text, written "[n]".
@@ -17,17 +24,18 @@ type Rejected struct {
 // Span is a part of a text in bytes, half-open.
 type Span struct{ Start, End int }
 
-// Stream cleans a reply while it comes. The pieces that it gives, put together, are what Clean makes of the whole.
-//
-//	NewStream(sources int) *Stream
-//	(*Stream).Write(piece string) (shown string)
-//	(*Stream).Close() (shown string)     // the rest
-//	(*Stream).Rejected() []Rejected
-//
-//	Clean(reply string, sources int) (text string, rejected []Rejected)
-//	Markers(text string) []Marker        // in a cleaned text
-//	Claim(text string, m Marker) string  // the sentence that the marker stands by, without markers
-//	Sentences(text string) []Span        // in order; blanks between them belong to none
-//	Closest(claim, passage string) Span  // the sentence of a passage that shares most with the claim
-//	Overlap(claim, passage string) float64 // share of the claim's words that the passage has, 0 to 1
-type Stream struct{}
+// Clean returns the reply with its citations of sources 1 to sources in the form [n], and those that name none taken
+// out. Cleaning a cleaned text changes nothing. A reply in JSON with an answer and citations is put into words first.
+func Clean(reply string, sources int) (text string, rejected []Rejected) {
+	s := NewStream(sources)
+	text = s.Write(reply)
+	text += s.Close()
+	return text, s.Rejected()
+}
+
+// Markers returns the citations of a cleaned text, in order.
+func Markers(text string) []Marker {
+	c := cleaner{sources: anyNumber}
+	c.write(text)
+	return c.markers
+}
