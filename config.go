@@ -24,6 +24,8 @@ type Config struct {
 	Retrieval   RetrievalConfig            `json:"retrieval"`
 	Ingest      IngestConfig               `json:"ingest"`
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
+
+	QueryTransforms []ProviderConfig `json:"query_transforms"` // in order; none: questions are looked up as they are
 }
 
 // None as a provider name leaves a slot empty: the embedder (sparse search only), the
@@ -100,6 +102,8 @@ type RetrievalConfig struct {
 	Neighbours     int     `json:"neighbours"`       // passages given with a hit from before and behind it; default 0
 	Parent         bool    `json:"parent"`           // give the section of a hit with it; default false
 	Highlight      *bool   `json:"highlight"`        // tell where words of the query stand in a hit; default true
+
+	RewriteMS int `json:"rewrite_timeout_ms"` // longest that one query transform may take; default 10,000
 }
 
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
@@ -128,10 +132,13 @@ func DefaultConfig() Config {
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
 		Rerank:      ProviderConfig{Provider: None},
+
+		QueryTransforms: []ProviderConfig{},
+
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,
-			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1,
+			RerankTopN: 20, RerankMS: 2000, RerankWeight: 1, RewriteMS: 10_000,
 			Highlight: new(true),
 		},
 		Ingest: IngestConfig{

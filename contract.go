@@ -220,10 +220,10 @@ type Fingerprinter interface {
 	Fingerprint() string
 }
 
-// Ranking is one lane's list, best first.
+// Ranking is one list of a lane, best first. A lane has several where a search looks up several texts, see [SubQuery].
 type Ranking struct {
 	Stage   string  // StageDense or StageSparse
-	Weight  float64 // lane weight of the fusion; 0 drops the list
+	Weight  float64 // weight of the lane, or the list's share of it; 0 drops the list
 	Matches []Match
 }
 

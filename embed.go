@@ -67,9 +67,9 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 	return out, nil
 }
 
-// embedQuestion embeds one question.
-func (e *Engine) embedQuestion(ctx context.Context, text string) ([]float32, error) {
-	vecs, err := e.embedder.Embed(ctx, AsQuestion, []string{text})
+// embedLookup embeds a text that a search looks up.
+func (e *Engine) embedLookup(ctx context.Context, l *lookup) ([]float32, error) {
+	vecs, err := e.embedder.Embed(ctx, cmp.Or(l.Role, AsQuestion), []string{l.Text})
 	if err != nil {
 		return nil, fmt.Errorf("embed the question: %w", err)
 	}

@@ -46,7 +46,7 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 		x.Rank, x.Returned = new(at+1), true
 	}
 	s := newSearch(e, q)
-	s.deeper = asked.deeper
+	s.deeper, s.text, s.also = asked.deeper, asked.text, asked.also
 	defer e.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 			}
 		}
 		x.Stages = append(x.Stages, fate)
-		if list, used := s.lists[lane.stage]; used { // what fusion really saw is the list up to its cut
-			s.lists[lane.stage] = list[:min(len(list), lane.cut)]
+		for i, l := range s.lists[lane.stage] { // what fusion really saw is the list up to its cut
+			s.lists[lane.stage][i].matches = l.matches[:min(len(l.matches), lane.cut)]
 		}
 	}
 	return nil
@@ -110,7 +110,13 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 
 // explainFusion tells the chunk's rank in the whole fused list, and whether it was among the candidates of the search.
 func (s *search) explainFusion(x *Explanation, asked *search, id string) StageFate {
-	s.fuse(1 + len(s.lists[StageDense]) + len(s.lists[StageSparse])) // nothing is cut: no list is longer
+	all := 1
+	for _, lists := range s.lists {
+		for _, l := range lists {
+			all += len(l.matches)
+		}
+	}
+	s.fuse(all) // nothing is cut: no list is longer
 	fate := StageFate{Stage: StageFusion, Kept: findHit(asked.pool, id) >= 0, Reason: "in neither lane's candidates"}
 	for i, m := range s.fused {
 		if m.ID == id {

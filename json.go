@@ -10,6 +10,7 @@ type resultJSON struct {
 	TraceID    string       `json:"trace_id"`
 	Hits       []hitJSON    `json:"hits"`
 	Rerank     RerankStatus `json:"rerank"`
+	Rewrites   []Rewrite    `json:"rewrites"`
 	Notes      []Note       `json:"notes"`
 	Trace      *Trace       `json:"trace,omitempty"`
 }
@@ -54,9 +55,13 @@ type ranksJSON struct {
 	Shaped   *int `json:"shaped"`
 }
 
-// MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, rerank, notes.
+// MarshalJSON writes the object that `rag search --json` prints: query, collection, mode, trace_id, hits, rerank,
+// rewrites, notes.
 func (r Result) MarshalJSON() ([]byte, error) {
-	out := resultJSON{r.Query, r.Collection, r.Mode, r.TraceID, make([]hitJSON, len(r.Hits)), r.Rerank, r.Notes, r.Trace}
+	out := resultJSON{r.Query, r.Collection, r.Mode, r.TraceID, make([]hitJSON, len(r.Hits)), r.Rerank, r.Rewrites, r.Notes, r.Trace}
+	if out.Rewrites == nil {
+		out.Rewrites = []Rewrite{}
+	}
 	if out.Notes == nil {
 		out.Notes = []Note{}
 	}

@@ -27,6 +27,8 @@ type settings struct {
 	fuser        Fuser
 	reranker     Reranker
 	sink         TraceSink
+
+	queryTransformers []QueryTransformer // nil: the configured ones
 }
 
 type namedLoader struct {
@@ -85,6 +87,11 @@ func WithFuser(f Fuser) Option { return func(s *settings) { s.fuser = f } }
 
 // WithReranker switches reranking on with this reranker.
 func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r } }
+
+// WithQueryTransformers uses these query transformers, in order, instead of the configured ones.
+func WithQueryTransformers(ts ...QueryTransformer) Option {
+	return func(s *settings) { s.queryTransformers = append([]QueryTransformer{}, ts...) }
+}
 
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }

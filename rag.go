@@ -54,12 +54,15 @@ type Engine struct {
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
+	queryTransforms []namedTransform
+
 	closers []io.Closer
 	closed  atomic.Bool
 
 	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
 	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
+	late      atomic.Int32 // the same of query transformers
 
 	mu      sync.Mutex
 	writers map[string]*sync.Mutex // by collection; held by whoever writes
@@ -131,6 +134,9 @@ func (e *Engine) build(s *settings) error {
 		return err
 	}
 	if err = e.planReranker(s, env); err != nil {
+		return err
+	}
+	if err = e.buildQueryTransforms(s, env); err != nil {
 		return err
 	}
 	if s.sink != nil || c.Trace.Provider != None {
@@ -302,6 +308,9 @@ func (c *Config) fillDefaults() {
 	if c.Transforms == nil {
 		c.Transforms = d.Transforms
 	}
+	if c.QueryTransforms == nil {
+		c.QueryTransforms = d.QueryTransforms
+	}
 	r := &c.Retrieval
 	num(&r.TopK, d.Retrieval.TopK)
 	num(&r.DenseTopK, d.Retrieval.DenseTopK)
@@ -309,6 +318,7 @@ func (c *Config) fillDefaults() {
 	num(&r.FusionTopK, d.Retrieval.FusionTopK)
 	num(&r.RerankTopN, d.Retrieval.RerankTopN)
 	num(&r.RerankMS, d.Retrieval.RerankMS)
+	num(&r.RewriteMS, d.Retrieval.RewriteMS)
 	if r.EnableDense == nil {
 		r.EnableDense = d.Retrieval.EnableDense
 	}
@@ -352,6 +362,7 @@ func (c *Config) validate() error {
 	}{
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
+		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},

@@ -2,16 +2,60 @@ package rag
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
 // maxCandidates is how many candidates of a stage a trace lists.
 const maxCandidates = 50
 
-// rankLane lists a lane's candidates in its span.
-func rankLane(span *Span, list []Match) {
-	for i, m := range list[:min(len(list), maxCandidates)] {
-		span.Candidates = append(span.Candidates, Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score})
+// placed is the best place that a lane gave a chunk over all texts.
+type placed struct {
+	Rank
+	by []int // lookups that found it, in order
+}
+
+// laneRanks returns each lane's ranks by chunk ID. Of equal ones the first text's stands.
+func (s *search) laneRanks() map[string]map[string]placed {
+	ranks := make(map[string]map[string]placed, len(s.lists))
+	for stage, lists := range s.lists {
+		ranks[stage] = map[string]placed{}
+		for _, l := range lists {
+			for i, m := range l.matches {
+				p, seen := ranks[stage][m.ID]
+				if !seen || i+1 < p.Position {
+					p.Rank = Rank{stage, i + 1, m.Score}
+				}
+				p.by = append(p.by, l.lookup)
+				ranks[stage][m.ID] = p
+			}
+		}
+	}
+	return ranks
+}
+
+// foundBy is what a candidate says of the texts that found it: nothing where there is but the question.
+func (s *search) foundBy(lookups []int) []int {
+	if len(s.lookups) < 2 {
+		return nil
+	}
+	return lookups
+}
+
+// rankLane lists a lane's candidates in its span, each once: by their best place, of equal ones in the order of the texts.
+func (s *search) rankLane(span *Span) {
+	lists, ranks := s.lists[span.Stage], s.laneRanks()[span.Stage]
+	span.Out = len(ranks)
+	listed := map[string]bool{}
+	for i := 0; len(listed) < min(len(ranks), maxCandidates); i++ {
+		for _, l := range lists {
+			if i >= len(l.matches) || listed[l.matches[i].ID] || len(listed) == maxCandidates {
+				continue
+			}
+			id := l.matches[i].ID
+			listed[id] = true
+			span.Candidates = append(span.Candidates, Candidate{ChunkID: id, Rank: ranks[id].Position, Score: ranks[id].Score, FoundBy: s.foundBy(ranks[id].by)})
+		}
 	}
 }
 
@@ -19,24 +63,29 @@ func rankLane(span *Span, list []Match) {
 func (s *search) rankFusion(span *Span) {
 	ranks := s.laneRanks()
 	seen := map[string]bool{}
-	for _, list := range s.lists {
-		for _, m := range list {
-			seen[m.ID] = true
+	for _, lane := range ranks {
+		for id := range lane {
+			seen[id] = true
 		}
 	}
 	var t moveTally
 	for i, m := range s.fused {
 		c := Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score}
-		if r, ok := ranks[StageDense][m.ID]; ok {
-			c.DenseRank = &r.Position
-			c.RankBefore = &r.Position
+		var by []int
+		if p, ok := ranks[StageDense][m.ID]; ok {
+			c.DenseRank = &p.Position
+			c.RankBefore = &p.Position
+			by = append(by, p.by...)
 		}
-		if r, ok := ranks[StageSparse][m.ID]; ok {
-			c.SparseRank = &r.Position
-			if c.RankBefore == nil || r.Position < *c.RankBefore {
-				c.RankBefore = &r.Position
+		if p, ok := ranks[StageSparse][m.ID]; ok {
+			c.SparseRank = &p.Position
+			if c.RankBefore == nil || p.Position < *c.RankBefore {
+				c.RankBefore = &p.Position
 			}
+			by = append(by, p.by...)
 		}
+		slices.Sort(by)
+		c.FoundBy = s.foundBy(slices.Compact(by))
 		t.add(span, c)
 	}
 	t.close(span, len(seen)-len(s.fused))

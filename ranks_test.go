@@ -19,9 +19,9 @@ func matches(ids ...string) []Match {
 // The reference example of the rank table: 4 and 4 become 2, so the chunk moved up by 2.
 func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
 	s := &search{
-		lists: map[string][]Match{
-			StageDense:  matches("a", "b", "c", "d", "e"),
-			StageSparse: matches("x", "a", "y", "d"),
+		lists: map[string][]found{
+			StageDense:  {{0, matches("a", "b", "c", "d", "e")}},
+			StageSparse: {{0, matches("x", "a", "y", "d")}},
 		},
 		fused: matches("a", "d", "x", "c"),
 	}

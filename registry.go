@@ -169,6 +169,8 @@ type Providers struct {
 	Rerankers     Registry[Reranker]
 	Catalogs      Registry[Catalog]
 	TraceSinks    Registry[TraceSink]
+
+	QueryTransformers Registry[QueryTransformer]
 }
 
 // Default is where rooms register in their init functions and where Open looks unless [WithProviders] says otherwise.

@@ -24,17 +24,6 @@ const (
 	RerankLeftOut = "left_out" // the question is in a language that its model does not know
 )
 
-// callerShare is the part of the caller's remaining time that a reranker may use up: the rest is for the answer
-// without it.
-const callerShare = 0.5
-
-// maxAbandoned is how many calls may go on in the background after their deadline before a reranker is not called any
-// more until one of them has ended.
-const maxAbandoned = 8
-
-// errAbandoned is what a reranker that does not come back to its senses is answered with.
-var errAbandoned = fmt.Errorf("%d earlier calls have not returned since their deadlines: %w", maxAbandoned, ErrUnavailable)
-
 // rerank puts the first candidates into the reranker's order within its time. Whatever goes wrong, the fusion order
 // stands and the result says why.
 func (s *search) rerank(ctx context.Context) {
@@ -159,43 +148,16 @@ func (s *search) rerankScores(ctx context.Context, model RerankModel, hits []Hit
 	return scores, nil
 }
 
-// rerankWithin calls the reranker with a deadline: its budget, or a share of what the caller's deadline leaves if that
-// is less. A reranker that ignores its context is left behind.
+// rerankWithin calls the reranker within its time. A call that ignores its context is left behind.
 func (s *search) rerankWithin(ctx context.Context, texts []string) ([]float64, error) {
 	budget := time.Duration(s.config.Retrieval.RerankMS) * time.Millisecond
-	if deadline, ok := ctx.Deadline(); ok {
-		budget = min(budget, time.Duration(callerShare*float64(time.Until(deadline))))
-	}
-	if s.abandoned.Load() >= maxAbandoned {
-		return nil, errAbandoned
-	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	type reply struct {
-		scores []float64
-		err    error
-	}
-	got := make(chan reply, 1)
-	go func() {
-		var r reply
-		defer func() {
-			if p := recover(); p != nil { // what the engine starts must not end the program
-				r = reply{err: fmt.Errorf("the reranker gave up (panic: %v): %w", p, ErrInvalid)}
-			}
-			got <- r
-		}()
-		if r.scores, r.err = s.reranker.Rerank(ctx, s.text, texts); r.err == nil {
-			r.err = checkScores(r.scores, len(texts))
+	return within(ctx, &s.abandoned, "the reranker", budget, func(ctx context.Context) ([]float64, error) {
+		scores, err := s.reranker.Rerank(ctx, s.text, texts)
+		if err == nil {
+			err = checkScores(scores, len(texts))
 		}
-	}()
-	select {
-	case r := <-got:
-		return r.scores, r.err
-	case <-ctx.Done():
-		s.abandoned.Add(1)
-		go func() { <-got; s.abandoned.Add(-1) }()
-		return nil, fmt.Errorf("no reply within %v: %w", budget.Round(time.Millisecond), ctx.Err())
-	}
+		return scores, err
+	})
 }
 
 // checkScores reports a reply that breaks the contract.

@@ -33,6 +33,10 @@ type Query struct {
 	Expired    bool      // with AsOf: what is not in force is found too, with its status
 	Explain    bool      // put the trace into the result
 
+	Also  []SubQuery    // looked up beside Text, and fused with what it finds
+	Turns []ChatMessage // the conversation before the question, oldest first, for query transforms that make a question of its own of a follow-up
+	AsIs  bool          // look Text and Also up as they are: leave the configured query transforms out
+
 	// How the ranked passages are made into hits; nil means what Config.Retrieval says, and its comments tell the
 	// ranges. Where passages are left out, those behind them move up, and the search looks deeper for more.
 	Diversity      *float64 // put passages first that are unlike better ones
@@ -50,7 +54,8 @@ type Result struct {
 	Mode       Mode  // lanes that were really used
 	Hits       []Hit // best first
 	Rerank     RerankStatus
-	Notes      []Note // where the pipeline did less than was asked: a lane left out, a reranker that failed
+	Rewrites   []Rewrite // what the query transforms made of the question, in their order
+	Notes      []Note    // where the pipeline did less than was asked: a lane left out, a reranker that failed
 	TraceID    string
 	Trace      *Trace // nil unless Query.Explain
 }
@@ -90,16 +95,18 @@ type search struct {
 	result   *Result
 	id       string
 	started  time.Time
-	text     string // normalised query text
-	language string // of the text, BCP 47; "" if it cannot be told
-	index    string // name under which the indexes know the collection
+	text     string     // normalised query text, as the query transforms left it
+	also     []SubQuery // the query's and those of the transforms
+	language string     // of the text, BCP 47; "" if it cannot be told
+	index    string     // name under which the indexes know the collection
 	filter   Filter
 	chunks   int  // in the collection
 	docs     int  // in the collection
 	dense    bool // lanes wanted
 	words    bool
+	lookups  []lookup           // what is looked up: the text, then also
 	deeper   int                // how many times as many candidates are looked at as are configured
-	lists    map[string][]Match // by lane
+	lists    map[string][]found // by lane
 	fused    []Match
 	cut      bool  // fused is not all that the lanes gave
 	hits     []Hit // hydrated, in the order of the last stage
@@ -114,7 +121,7 @@ type search struct {
 }
 
 func newSearch(e *Engine, q Query) *search {
-	s := &search{Engine: e, q: q, id: newTraceID(), started: e.now(), lists: map[string][]Match{}, spans: map[string]*Span{}}
+	s := &search{Engine: e, q: q, id: newTraceID(), started: e.now(), lists: map[string][]found{}, spans: map[string]*Span{}}
 	for _, stage := range queryStages {
 		s.spans[stage] = &Span{Stage: stage, Method: e.methods[stage], Status: SpanOff}
 	}
@@ -128,8 +135,14 @@ func newSearch(e *Engine, q Query) *search {
 	return s
 }
 
-// do is the spine of a search. While it runs, the indexes that it reads are not taken away.
+// do is the spine of a search. While it reads the indexes, they are not taken away.
 func (s *search) do(ctx context.Context) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := s.rewrite(ctx); err != nil { // query_processing
+		return err
+	}
 	defer s.readers.enter(s.q.Collection)()
 	if err := s.understand(ctx); err != nil { // query_processing
 		return err
@@ -172,12 +185,9 @@ func (s *search) find(ctx context.Context) (more bool, err error) {
 	}
 }
 
-// understand checks the query and decides the lanes.
-func (s *search) understand(ctx context.Context) error {
-	span, start := s.begin(StageQuery)
-	defer s.end(span, start)
-	s.text = strings.Join(strings.Fields(strings.ToValidUTF8(s.q.Text, " ")), " ")
-	s.language = lang.Detect(s.text)
+// check reports a query that makes no sense, and normalises its text.
+func (s *search) check() error {
+	s.text = oneSpaced(s.q.Text)
 	if s.text == "" {
 		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)
 	}
@@ -193,6 +203,18 @@ func (s *search) understand(ctx context.Context) error {
 	if err := s.q.Match.Validate(); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
+	if err := validateAlso(s.q.Also); err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	s.also = slices.Clone(s.q.Also)
+	return nil
+}
+
+// understand decides what is looked up, where and how.
+func (s *search) understand(ctx context.Context) error {
+	span, start := s.begin(StageQuery)
+	defer s.end(span, start)
+	s.language = lang.Detect(s.text)
 	s.filter = s.q.Filter
 	if !s.q.AsOf.IsZero() && !s.q.Expired {
 		s.filter = And(s.filter, ValidAt(s.q.AsOf))
@@ -213,10 +235,17 @@ func (s *search) understand(ctx context.Context) error {
 	}
 	s.chunks, s.docs = info.Chunks, info.Documents
 	s.index = indexName(s.q.Collection, info.Header.Generation)
+	s.planLookups()
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
-	span.In, span.Out = 1, 1
+	span.In, span.Out = 1, len(s.lookups)
 	span.Detail["original_query"], span.Detail["query"] = s.q.Text, s.text
+	if len(s.result.Rewrites) > 0 {
+		span.Detail["rewrites"] = s.result.Rewrites
+	}
+	if len(s.lookups) > 1 {
+		span.Detail["looked_up"] = s.lookedUp()
+	}
 	if !s.filter.IsZero() {
 		span.Detail["filter"] = s.filter
 	}
@@ -269,10 +298,14 @@ func (s *search) fuse(deeper int) {
 	r := s.config.Retrieval
 	var rankings []Ranking
 	for _, lane := range []Ranking{{Stage: StageDense, Weight: r.DenseWeight}, {Stage: StageSparse, Weight: r.SparseWeight}} {
-		if list, ok := s.lists[lane.Stage]; ok {
-			lane.Matches = list
-			rankings = append(rankings, lane)
-			span.In += len(list)
+		whole := 0.0 // of the weights of the lane's texts
+		for _, l := range s.lists[lane.Stage] {
+			whole += s.lookups[l.lookup].Weight
+		}
+		for _, l := range s.lists[lane.Stage] {
+			share := s.lookups[l.lookup].Weight / whole
+			rankings = append(rankings, Ranking{lane.Stage, lane.Weight * share, l.matches})
+			span.In += len(l.matches)
 		}
 	}
 	if len(rankings) == 1 { // nothing to fuse: the lane's own scores say more
@@ -312,8 +345,8 @@ func (s *search) hydrate(ctx context.Context) error {
 		}
 		h := Hit{Chunk: *c, Score: m.Score, Status: c.Validity.Status(s.q.AsOf)}
 		for _, lane := range []string{StageDense, StageSparse} {
-			if r, ok := ranks[lane][m.ID]; ok {
-				h.Trail = append(h.Trail, r)
+			if p, ok := ranks[lane][m.ID]; ok {
+				h.Trail = append(h.Trail, p.Rank)
 			}
 		}
 		if s.spans[StageFusion].Status != SpanOff {
@@ -327,7 +360,12 @@ func (s *search) hydrate(ctx context.Context) error {
 // moreBelow reports whether a lane may have matches beyond those it gave.
 func (s *search) moreBelow(deeper int) bool {
 	r := s.config.Retrieval
-	return len(s.lists[StageDense]) >= s.laneK(r.DenseTopK, deeper) || len(s.lists[StageSparse]) >= s.laneK(r.SparseTopK, deeper)
+	for stage, k := range map[string]int{StageDense: r.DenseTopK, StageSparse: r.SparseTopK} {
+		if slices.ContainsFunc(s.lists[stage], func(l found) bool { return len(l.matches) >= s.laneK(k, deeper) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // mostCandidates keeps products of sizes from overflowing; no collection is that large.

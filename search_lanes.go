@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // queryStages are the stages of a search, in order.
@@ -36,24 +39,40 @@ func (s *search) note(stage, status, reason string) {
 	s.result.Notes = append(s.result.Notes, Note{stage, reason})
 }
 
-// leaveOutForeign drops the dense lane for a question in a language its model does not know: such a vector means
+// leaveOutForeign takes texts out of the dense lane that are in a language its model does not know: such a vector means
 // nothing, so it is no evidence. A search that asks for the dense lane alone gets it, with a note.
 func (s *search) leaveOutForeign(query *Span) {
 	query.Detail["language"] = s.language
 	if !s.dense {
 		return
 	}
-	reason := foreign(s.language, s.embedder.Model().Languages)
-	if reason == "" {
-		return
-	}
+	known := s.embedder.Model().Languages
+	reason := foreign(s.language, known)
 	if !s.words {
-		s.result.Notes = append(s.result.Notes, Note{StageDense, reason + ": its ranking means little"})
+		if reason != "" {
+			s.result.Notes = append(s.result.Notes, Note{StageDense, reason + ": its ranking means little"})
+		}
 		return
 	}
-	s.dense = false
-	s.note(StageDense, SpanLeftOut, reason)
-	s.setMode()
+	left := 0
+	for i := range s.lookups {
+		l := &s.lookups[i]
+		language := s.language
+		if i > 0 {
+			language = lang.Detect(l.Text)
+		}
+		if l.dense = foreign(language, known) == ""; l.dense {
+			left++
+		}
+	}
+	switch {
+	case left == 0:
+		s.dense = false
+		s.note(StageDense, SpanLeftOut, reason)
+		s.setMode()
+	case reason != "":
+		s.result.Notes = append(s.result.Notes, Note{StageDense, reason + ": only its sub-queries are looked up"})
+	}
 }
 
 // foreign says why a model that knows these languages cannot be asked; "" if it can. A language that could not be told
@@ -65,10 +84,15 @@ func foreign(language string, known []string) string {
 	return fmt.Sprintf("the question is in %q and the model knows %s", language, strings.Join(known, ", "))
 }
 
+// quotesPhrase reports whether the question asks for words as they stand.
+func (s *search) quotesPhrase() bool {
+	return s.q.Match.Phrase && strings.ContainsAny(s.text, openingQuotes)
+}
+
 // leaveOutPhrases drops the dense lane for a question with a quoted phrase: it would bring passages without the phrase.
 // A search that asks for the dense lane alone gets it, with a note.
 func (s *search) leaveOutPhrases() {
-	if !s.dense || !s.q.Match.Phrase || !strings.ContainsAny(s.text, openingQuotes) {
+	if !s.dense || !s.quotesPhrase() {
 		return
 	}
 	reason := "the question quotes a phrase, and vectors do not tell where words stand"
@@ -87,36 +111,43 @@ const openingQuotes = "\"“„«「『＂"
 // lane is what one of the two lanes gave.
 type lane struct {
 	stage string
-	list  []Match
-	err   error
+	lists []found // of the texts that were looked up, in their order
+	errs  []error // by lookup; nil where there is a list, or the text does not go to this lane
 	spent time.Duration
 }
 
-// lanes asks both indexes at once, each for its own number of candidates times deeper.
+// found is what a lane found for one text.
+type found struct {
+	lookup  int // index among the texts
+	matches []Match
+}
+
+// lookupsAtOnce is how many texts a lane looks up at the same time.
+const lookupsAtOnce = 4
+
+// lanes asks both indexes at once, each for its own number of candidates of each text, times deeper.
 func (s *search) lanes(ctx context.Context, deeper int) error {
 	r := s.config.Retrieval
 	var got []lane
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	ask := func(stage string, search func() ([]Match, error)) {
+	ask := func(stage string, search func(l *lookup) ([]Match, error)) {
 		s.begin(stage)
 		wg.Go(func() {
 			start := s.now()
-			list, err := search()
-			if err == nil {
-				err = checkFinite(list)
-			}
+			l := s.askEach(stage, search)
+			l.spent = s.now().Sub(start)
 			mu.Lock()
 			defer mu.Unlock()
-			got = append(got, lane{stage, list, err, s.now().Sub(start)})
+			got = append(got, l)
 		})
 	}
 	if s.dense {
-		ask(StageDense, func() ([]Match, error) { return s.askDense(ctx, s.laneK(r.DenseTopK, deeper)) })
+		ask(StageDense, func(l *lookup) ([]Match, error) { return s.askDense(ctx, l, s.laneK(r.DenseTopK, deeper)) })
 	}
 	if s.words {
-		ask(StageSparse, func() ([]Match, error) {
-			return s.sparse.Search(ctx, s.index, SparseQuery{Text: s.text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter, Match: s.q.Match})
+		ask(StageSparse, func(l *lookup) ([]Match, error) {
+			return s.sparse.Search(ctx, s.index, SparseQuery{Text: l.Text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter, Match: s.q.Match})
 		})
 	}
 	wg.Wait()
@@ -125,6 +156,32 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	slices.SortFunc(got, func(a, b lane) int { return strings.Compare(a.stage, b.stage) })
 	return s.takeLanes(got)
+}
+
+// askEach looks up every text that goes to the lane, some at once.
+func (s *search) askEach(stage string, search func(l *lookup) ([]Match, error)) lane {
+	lists, errs := make([][]Match, len(s.lookups)), make([]error, len(s.lookups))
+	slots := make(chan struct{}, lookupsAtOnce)
+	var wg sync.WaitGroup
+	for i := range s.lookups {
+		if l := &s.lookups[i]; l.in(stage) {
+			wg.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				if lists[i], errs[i] = search(l); errs[i] == nil {
+					errs[i] = checkFinite(lists[i])
+				}
+			})
+		}
+	}
+	wg.Wait()
+	out := lane{stage: stage, errs: errs}
+	for i := range s.lookups {
+		if s.lookups[i].in(stage) && errs[i] == nil {
+			out.lists = append(out.lists, found{i, lists[i]})
+		}
+	}
+	return out
 }
 
 // checkFinite reports a score that cannot be ranked.
@@ -137,22 +194,30 @@ func checkFinite(list []Match) error {
 	return nil
 }
 
-// takeLanes keeps the lists of the lanes that answered and notes those that failed.
+// takeLanes keeps the lists of the lanes that answered and notes what failed: a lane goes on with the texts for which it
+// has a list, and has failed if there is none.
 func (s *search) takeLanes(got []lane) error {
 	var errs []error
 	for _, l := range got {
 		span := s.spans[l.stage]
 		span.ElapsedMS += milliseconds(l.spent)
-		if l.err != nil {
-			span.Error = l.err.Error()
-			s.note(l.stage, SpanFailed, l.err.Error())
-			errs = append(errs, &StageError{Stage: l.stage, Err: l.err})
+		if len(l.lists) == 0 {
+			err := cmp.Or(l.errs...) // of the question, if it was looked up
+			span.Error = err.Error()
+			s.note(l.stage, SpanFailed, err.Error())
+			errs = append(errs, &StageError{Stage: l.stage, Err: err})
 			s.drop(l.stage)
 			continue
 		}
-		s.lists[l.stage] = l.list
-		span.In, span.Out = s.chunks, len(l.list)
-		rankLane(span, l.list)
+		for i, err := range l.errs {
+			if err != nil {
+				s.note(l.stage, "", fmt.Sprintf("%q was not looked up: %v", s.lookups[i].Text, err))
+				s.lookups[i].leaveOut(l.stage) // deeper is no use
+			}
+		}
+		s.lists[l.stage] = l.lists
+		s.rankLane(span)
+		span.In = s.chunks
 	}
 	if len(s.lists) == 0 {
 		return fmt.Errorf("no lane answered: %w: %w", ErrUnavailable, errors.Join(errs...))
@@ -171,13 +236,16 @@ func (s *search) drop(stage string) {
 	}
 }
 
-// askDense embeds the question and asks the vector store. A store that cannot filter is asked for more until enough
-// of what it gives passes the filter.
-func (s *search) askDense(ctx context.Context, k int) ([]Match, error) {
-	vector, err := s.embedQuestion(ctx, s.text)
-	if err != nil {
-		return nil, err
+// askDense embeds a text, once in a search, and asks the vector store. A store that cannot filter is asked for more
+// until enough of what it gives passes the filter.
+func (s *search) askDense(ctx context.Context, l *lookup, k int) ([]Match, error) {
+	if l.vector == nil {
+		var err error
+		if l.vector, err = s.embedLookup(ctx, l); err != nil {
+			return nil, err
+		}
 	}
+	vector := l.vector
 	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.filter})
 	if !errors.Is(err, ErrUnsupported) || s.filter.IsZero() {
 		return list, err
@@ -212,16 +280,4 @@ func (s *search) passing(ctx context.Context, list []Match) ([]Match, error) {
 		ok[chunks[i].ID] = s.filter.Match(chunks[i].Fields(), chunks[i].Validity)
 	}
 	return slices.DeleteFunc(list, func(m Match) bool { return !ok[m.ID] }), nil
-}
-
-// laneRanks returns each lane's ranks by chunk ID.
-func (s *search) laneRanks() map[string]map[string]Rank {
-	ranks := make(map[string]map[string]Rank, len(s.lists))
-	for stage, list := range s.lists {
-		ranks[stage] = make(map[string]Rank, len(list))
-		for i, m := range list {
-			ranks[stage][m.ID] = Rank{stage, i + 1, m.Score}
-		}
-	}
-	return ranks
 }

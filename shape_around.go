@@ -162,16 +162,25 @@ func (s *search) highlight(ctx context.Context) {
 		c := &s.hits[i].Chunk
 		recs[i] = TextRecord{ID: c.ID, DocID: c.DocID, Text: c.Text, Language: c.Language}
 	}
-	ranges, err := h.Highlight(ctx, s.index, SparseQuery{Text: s.text, Match: s.q.Match}, recs)
-	if err == nil && len(ranges) != len(recs) {
-		err = fmt.Errorf("the index marked %d texts of %d: %w", len(ranges), len(recs), ErrInvalid)
-	}
-	if err != nil {
-		s.result.Notes = append(s.result.Notes, Note{StageShape, "no highlights: " + err.Error()})
-		return
+	marked := make([][]TextRange, len(s.hits))
+	for _, l := range s.lookups {
+		if l.Role == AsPassage {
+			continue // its words were not looked for
+		}
+		ranges, err := h.Highlight(ctx, s.index, SparseQuery{Text: l.Text, Match: s.q.Match}, recs)
+		if err == nil && len(ranges) != len(recs) {
+			err = fmt.Errorf("the index marked %d texts of %d: %w", len(ranges), len(recs), ErrInvalid)
+		}
+		if err != nil {
+			s.result.Notes = append(s.result.Notes, Note{StageShape, "no highlights: " + err.Error()})
+			return
+		}
+		for i := range marked {
+			marked[i] = append(marked[i], ranges[i]...)
+		}
 	}
 	for i := range s.hits {
-		s.hits[i].Highlights = joinRanges(s.hits[i].Chunk.Text, ranges[i])
+		s.hits[i].Highlights = joinRanges(s.hits[i].Chunk.Text, marked[i])
 	}
 }
 

@@ -101,6 +101,7 @@ type Candidate struct {
 	RankDelta  *int    `json:"rank_delta"` // before − after: positive moved up; null for a new chunk
 	DenseRank  *int    `json:"dense_rank,omitempty"`
 	SparseRank *int    `json:"sparse_rank,omitempty"`
+	FoundBy    []int   `json:"found_by,omitempty"` // lanes and fusion of a search with sub-queries: the texts that found it, 0 for the question and n for the n-th of "looked_up" behind it
 }
 
 // Moves sums up the rank changes of one stage.
