@@ -46,26 +46,27 @@ func sides(question string) (a, b string, ok bool) {
 	question = strings.TrimRight(strings.Join(strings.Fields(question), " "), " .?!。？！")
 	folded := analyze.Fold(question)
 	for _, form := range comparisons {
-		m := form.FindStringSubmatch(folded)
+		m := form.FindStringSubmatchIndex(folded)
 		if m == nil {
 			continue
 		}
-		a, b = trimSide(m[form.SubexpIndex("a")]), trimSide(m[form.SubexpIndex("b")])
+		i, j := 2*form.SubexpIndex("a"), 2*form.SubexpIndex("b")
+		a, b = asWritten(question, folded, m[i], m[i+1]), asWritten(question, folded, m[j], m[j+1])
 		if a != "" && b != "" && a != b && len(a) <= longestSide && len(b) <= longestSide {
-			return asWritten(question, folded, a), asWritten(question, folded, b), true
+			return a, b, true
 		}
 	}
 	return "", "", false
 }
 
 // asWritten returns a part of the folded question as the question has it, where folding kept the number of characters.
-func asWritten(question, folded, part string) string {
-	runes, at := []rune(norm.NFC.String(question)), strings.Index(folded, part)
-	if len(runes) != utf8.RuneCountInString(folded) || at < 0 {
-		return part
+func asWritten(question, folded string, start, end int) string {
+	runes := []rune(norm.NFC.String(question))
+	if len(runes) != utf8.RuneCountInString(folded) {
+		return trimSide(folded[start:end])
 	}
-	start := utf8.RuneCountInString(folded[:at])
-	return string(runes[start : start+utf8.RuneCountInString(part)])
+	first := utf8.RuneCountInString(folded[:start])
+	return trimSide(string(runes[first : first+utf8.RuneCountInString(folded[start:end])]))
 }
 
 func trimSide(s string) string { return strings.Trim(s, " ,;:.\"'“”«»，；：、") }
@@ -74,7 +75,7 @@ func trimSide(s string) string { return strings.Trim(s, " ,;:.\"'“”«»，�
 // in: the number that stands for the rest ("the 2024 and the 2026 leave policy"), the head before a preposition ("the fee
 // of A and of B").
 func subQueries(a, b string) []string {
-	if number := leadingNumber.FindStringSubmatch(a); number != nil && strings.TrimSpace(number[2]) == "" {
+	if number := leadingNumber.FindStringSubmatch(a); number != nil {
 		if other := anyNumber.FindString(b); other != "" && other != number[1] {
 			a = strings.Replace(b, other, number[1], 1)
 		}
@@ -88,7 +89,7 @@ func subQueries(a, b string) []string {
 }
 
 var (
-	leadingNumber      = regexp.MustCompile(`(?i)^(?:the |le |la |les |die |das |el )?(\d[\d.]*)(年|\s*)$`)
+	leadingNumber      = regexp.MustCompile(`(?i)^(?:the |le |la |les |die |das |el )?(\d[\d.]*)年?\s*$`)
 	anyNumber          = regexp.MustCompile(`\d[\d.]*`)
 	leadingPreposition = regexp.MustCompile(`(?i)^(?:of|in|for|at|under|de|du|des|pour|dans|von|bei|fur|para|en) `)
 )

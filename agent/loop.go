@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ const agentTemperature = 0.2
 
 // chat asks the model once and counts its tokens, by bytes where it does not say.
 func (r *run) chat(ctx context.Context) (string, rag.ChatDelta, error) {
-	req := rag.ChatRequest{Messages: r.messages, Temperature: agentTemperature}
+	req := rag.ChatRequest{Messages: slices.Clone(r.messages), Temperature: agentTemperature}
 	if r.native {
 		req.Tools = chatTools()
 	}

@@ -54,6 +54,9 @@ const (
 // kindFields are metadata fields whose values are usually kinds of documents.
 var kindFields = []string{"type", "kind", "format", "category", "source_type", "document_type", FieldDocType, "course_type", "content_type"}
 
+// IsKind reports whether the values of a field of this name are usually kinds of documents; see [Field].
+func IsKind(name string) bool { return slices.Contains(kindFields, name) }
+
 // What a vocabulary keeps of a collection. Fields beyond are free text rather than a vocabulary, and files beyond are too
 // many to be named one by one in a filter.
 const (
@@ -86,7 +89,7 @@ func CollectVocabulary(ctx context.Context, engine *rag.Engine, collection strin
 		case days[name]:
 			fields = append(fields, Field{Name: name, Days: true})
 		case len(values) <= maxValues:
-			f := Field{Name: name, Kind: slices.Contains(kindFields, name)}
+			f := Field{Name: name, Kind: IsKind(name)}
 			for _, v := range slices.Sorted(maps.Keys(values)) {
 				f.Values = append(f.Values, Value{Value: v})
 			}

@@ -9,8 +9,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
-// dated are words that make a period one of documents rather than of what they tell about, folded and without the s of a
-// plural. A number alone, as in "the 2028 policy", is no period.
+// dated are words that make a period one of documents rather than of what they tell about, folded. A number alone, as in "the 2028 policy", is no period.
 var dated = []string{
 	"published", "publication", "dated", "written", "updated", "revised", "issued", "created", "effective", "took effect", "take effect", "came into force", "in force since",
 	"document from", "document of", "file from", "report from", "rule from", "paper from", "news from", "page from",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Words by which a value beside them is the place to look in, folded and without the s of a plural. Strong ones make a place
+// Words by which a value beside them is the place to look in, folded. Strong ones make a place
 // of any value; weak ones only of kinds of documents: "in the exam" is a place to look in, "in Paris" mostly is not.
 var (
 	strongBefore = []string{
@@ -13,7 +13,7 @@ var (
 		"uniquement", "seulement", "selon", "apres", "dossier", "fichier", "nur", "ausschliesslich", "laut", "dokument", "datei", "ordner",
 		"solo", "solamente", "segun", "documento", "archivo", "carpeta",
 	}
-	strongAfter = []string{"document", "file", "folder", "paper", "material", "only", "say", "say about", "dossier", "fichier", "dit", "disent", "dokument", "datei", "ordner", "documento", "archivo", "carpeta"}
+	strongAfter = []string{"document", "file", "folder", "paper", "material", "only", "say", "dossier", "fichier", "dit", "disent", "dokument", "datei", "ordner", "documento", "archivo", "carpeta"}
 	weakBefore  = []string{"in", "within", "inside", "from", "dans", "in", "im", "aus", "en"}
 	// negating words make the opposite of a place: nothing is filtered by them.
 	negating = []string{"not", "except", "without", "excluding", "outside", "sauf", "hors", "pas", "sans", "excepte", "nicht", "ausser", "ohne", "excepto", "sin", "salvo"}
@@ -58,7 +58,7 @@ func (t text) denies(n naming) bool {
 }
 
 func containsAny(words, wanted []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(wanted, w) })
+	return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(words, singular(w)) })
 }
 
 func hasAny(s string, wanted []string) bool {

@@ -43,12 +43,11 @@ var requests = regexp.MustCompile(`^(?:please )?(?:(?:can|could) you )?(?:write|
 	`|^(?:erzahl|schreib|sing)(?:e|en sie)?(?: mir| uns)? (?:einen|ein|eine) (?:witz|gedicht|geschichte|lied)|^cuenta(?:me)? un (?:chiste|cuento)|^escribe(?:me)? un poema` +
 	`|^(?:请|麻烦)?(?:给我|为我|帮我)?(?:讲|说|写|唱)(?:一?个|一?首|一?篇)?(?:笑话|故事|诗|歌|段子)|^你会.{1,8}吗$|^把.+翻译成`)
 
-// smallTalk are all phrases of the rule layer by their first word, longest first.
+// smallTalk are all phrases of the rule layer by their first word.
 var smallTalk = phraseTable()
 
 type phrase struct {
-	words []string // nil for scripts without blanks
-	text  string
+	words []string
 	kind  talk
 }
 
@@ -70,11 +69,8 @@ func phraseTable() map[string][]phrase {
 	}{{meta, metaQuestions}, {greeting, greetings}, {filler, fillers}} {
 		for _, p := range list.phrases {
 			words := splitTalk(p)
-			table[words[0]] = append(table[words[0]], phrase{words, p, list.kind})
+			table[words[0]] = append(table[words[0]], phrase{words, list.kind})
 		}
-	}
-	for first := range table {
-		slices.SortStableFunc(table[first], func(a, b phrase) int { return len(b.words) - len(a.words) })
 	}
 	return table
 }
@@ -115,24 +111,20 @@ func classifyTalk(folded string) talk {
 	if len(words) == 0 || len(words) > longestTalk {
 		return noTalk
 	}
-	kind := filler
-	for at := 0; at < len(words); {
-		next := noTalk
+	// kinds[i] is the kind of the first i words, if phrases make them up.
+	kinds := make([]talk, len(words)+1)
+	kinds[0] = filler
+	for at := range words {
 		for _, p := range smallTalk[words[at]] {
-			if end := at + len(p.words); end <= len(words) && slices.Equal(words[at:end], p.words) {
-				next, at = p.kind, end
-				break
+			if end := at + len(p.words); kinds[at] != noTalk && end <= len(words) && slices.Equal(words[at:end], p.words) {
+				kinds[end] = max(kinds[end], kinds[at], p.kind)
 			}
 		}
-		if next == noTalk {
-			return noTalk
-		}
-		kind = max(kind, next)
 	}
-	if kind == filler {
-		return noTalk
+	if kind := kinds[len(words)]; kind > filler {
+		return kind
 	}
-	return kind
+	return noTalk
 }
 
 // isPause cuts words where requests are looked for.
