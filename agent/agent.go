@@ -184,7 +184,7 @@ var errNoModel = errors.New("there is no chat model")
 
 func (a *Agent) newRun(req rag.AskRequest, d Decision) *run {
 	q := req.Query
-	q.Also = nil
+	q.Also, q.Turns, q.AsIs = nil, nil, true // the model writes its own searches
 	if q.TopK == 0 {
 		q.TopK = a.config.TopK
 	}

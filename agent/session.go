@@ -59,6 +59,9 @@ func (s *Session) Stream(ctx context.Context, req rag.AskRequest, ask func(conte
 		s.turn.Lock()
 		defer s.turn.Unlock()
 		req.Turns = append(s.messages(), req.Turns...)
+		if req.Query.Turns == nil {
+			req.Query.Turns = req.Turns
+		}
 		for event, err := range ask(ctx, req) {
 			if event.Answer != nil {
 				s.remember(ctx, Exchange{question(&req), event.Answer})
@@ -90,11 +93,11 @@ func (s *Session) messages() []rag.ChatMessage {
 	defer s.mu.Unlock()
 	s.used = s.agent.config.Now()
 	var out []rag.ChatMessage
-	if s.summary != "" {
-		out = append(out, rag.ChatMessage{Role: rag.RoleUser, Text: "Summary of what was said before: " + s.summary})
-	}
 	for _, t := range s.turns[max(0, len(s.turns)-s.agent.config.Session.Turns):] {
 		out = append(out, rag.ChatMessage{Role: rag.RoleUser, Text: t.Question}, rag.ChatMessage{Role: rag.RoleAssistant, Text: t.Answer.Text})
+	}
+	if s.summary != "" && len(out) > 0 { // services want questions and answers to alternate
+		out[0].Text = "Summary of what was said before: " + s.summary + "\n\n" + out[0].Text
 	}
 	return out
 }

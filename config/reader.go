@@ -44,6 +44,9 @@ func (r *reader) value(n *yaml.Node, t reflect.Type, path string) (any, error) {
 		if n.Kind != yaml.MappingNode {
 			return nil, r.errorf(n, "%s: want keys and values, got %s", at(path), describe(n))
 		}
+		if len(n.Content) == 0 {
+			return nil, nil // as if it were not there
+		}
 		return r.free(n, path)
 	case t == providerType:
 		return r.provider(n, path)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/cite"
@@ -20,7 +21,7 @@ func contradiction(claim, sentences, passage string) string {
 		return why
 	}
 	c, s := analyze.Fold(claim), analyze.Fold(sentences)
-	if (negations(c)+negations(s))%2 != 0 {
+	if (negations(c)+negations(about(sentences, c)))%2 != 0 {
 		return "one of them is negated and the other is not"
 	}
 	for _, pair := range opposites {
@@ -34,6 +35,35 @@ func contradiction(claim, sentences, passage string) string {
 		return "the names have changed places"
 	}
 	return ""
+}
+
+// about are the clauses of sentences, folded, that have a word of the folded claim: what others negate is not said of it.
+func about(sentences, claim string) string {
+	words := content(claim)
+	var out []string
+	for _, clause := range partEnd.Split(sentences, -1) { // before folding, which makes commas of one kind
+		clause = analyze.Fold(clause)
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(clause, w) }) {
+			out = append(out, clause)
+		}
+	}
+	return strings.Join(out, " , ")
+}
+
+// content are the words of a folded text that say something; of Chinese, pairs of characters.
+func content(folded string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(folded, func(r rune) bool { return !isWordRune(r) }) {
+		if !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			runes := []rune(w)
+			for i := 0; i+1 < len(runes); i++ {
+				out = append(out, string(runes[i:i+2]))
+			}
+		} else if len(w) > shortWord && !functionWords[w] {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // negating are words that negate; those that only look so are taken out first.
@@ -62,6 +92,7 @@ var opposites = func() [][2]*regexp.Regexp {
 		{`first|premiere?|erste[rn]?|第一`, `last|derniere?|letzte[rn]?|最后`},
 		{`faster|plus rapide|schneller|更快`, `slower|plus lente?|langsamer|更慢`},
 		{`monthly|par mois|per month|monatlich|每月`, `yearly|annually|per year|par an|jahrlich|每年`},
+		{`included|inclus\w*|eingeschlossen|包括|包含`, `excluded|exclu\w*|ausgeschlossen|排除|不包括`},
 		{`paid|remunere\w*|bezahlt|带薪`, `unpaid|non remunere\w*|unbezahlt|无薪`},
 		{`accept\w*|approv\w*|批准|接受`, `reject\w*|refus\w*|declin\w*|拒绝`},
 	} {
@@ -116,35 +147,54 @@ func listed(between string) bool {
 }
 
 // parts of a text that each say something of their own: sentences, and in them clauses between commas and conjunctions.
-var partEnd = regexp.MustCompile(`[,;，；、|]\s|[，；、|]|\s(?:and|et|und|y|but|mais|aber|while|whereas)\s|和|而`)
+var partEnd = regexp.MustCompile(`[,;，；、|]\s|[，；、|]|\s(?:and|et|und|y|but|mais|aber|while|whereas|otherwise|tandis que|alors que|während|mientras)\s|和|而`)
 
-// misplaced looks at passages that give several numbers or names: each word of the claim that stands by another number
-// only, or under another name only, must not be said with the claim's number.
+// misplaced looks at passages that give several numbers: what the claim says of a number must be said in the clause with
+// that number, and not in a clause with another one.
 func misplaced(claim, passage string, of, in factSet) string {
-	if len(of.numbers) != 1 {
-		return ""
-	}
-	var own, others string
-	for _, at := range cite.Sentences(passage) {
-		sentence := passage[at.Start:at.End]
-		if !slices.Contains(facts(sentence).numbers, of.numbers[0]) {
-			others += " " + besides(sentence, of, in)
+	for _, number := range of.numbers {
+		var own, others string
+		for _, at := range cite.Sentences(passage) {
+			sentence := passage[at.Start:at.End]
+			if !slices.Contains(facts(sentence).numbers, number) {
+				others += " " + besides(sentence, of, in)
+				continue
+			}
+			mine, theirs := clauses(sentence, number, of)
+			own, others = own+" "+mine, others+" "+theirs
+		}
+		if own == "" {
 			continue
 		}
-		mine, theirs := clauses(sentence, of.numbers[0])
-		own, others = own+" "+mine, others+" "+theirs
-	}
-	if own == "" {
-		return ""
-	}
-	others = analyze.Fold(others)
-	own = analyze.Fold(own)
-	for _, w := range strings.FieldsFunc(analyze.Fold(claim), func(r rune) bool { return !isWordRune(r) }) {
-		if len(w) > shortWord && !functionWords[w] && strings.Contains(others, w) && !strings.Contains(own, w) {
-			return "the number " + of.numbers[0] + " is said of something else"
+		other := otherName(of.names, own, analyze.Fold(others))
+		own, others = analyze.Fold(own), analyze.Fold(others)
+		if other || elsewhere(claim, own, others, len(of.numbers) == 1) {
+			return "the number " + number + " is said of something else"
 		}
 	}
 	return ""
+}
+
+// otherName reports whether the clause with the number names somebody else, and a clause with another number the claim's.
+func otherName(claimed []string, own, others string) bool {
+	of := names(strings.TrimSpace(own))
+	return !slices.ContainsFunc(claimed, func(n string) bool { return slices.Contains(of, n) }) && len(of) > 0 &&
+		slices.ContainsFunc(claimed, func(n string) bool { return strings.Contains(others, n) })
+}
+
+// elsewhere reports whether words of the claim stand with other numbers and not with its own: one of them, if the claim has
+// one number; else all that are found.
+func elsewhere(claim, own, others string, one bool) bool {
+	here, there := 0, 0
+	for _, w := range content(analyze.Fold(claim)) {
+		switch {
+		case strings.Contains(own, w):
+			here++
+		case strings.Contains(others, w):
+			there++
+		}
+	}
+	return there > 0 && (one || here == 0)
 }
 
 // besides returns a sentence that has not the claim's number, where it speaks of something else: it has a number of its own,
@@ -158,18 +208,24 @@ func besides(sentence string, of, in factSet) string {
 }
 
 // clauses cuts a sentence into the part that says something with a number and the parts with other numbers. Of these, what
-// stands before the number may be the subject of all.
-func clauses(sentence, number string) (own, others string) {
-	start := 0
-	for _, at := range append(partEnd.FindAllStringIndex(sentence, -1), []int{len(sentence), len(sentence)}) {
-		clause := sentence[start:at[0]]
-		start = at[1]
+// stands before the number may be the subject of all, unless the clause with the number has a subject of its own: a name that
+// the claim has not, or none of the claim's words.
+func clauses(sentence, number string, of factSet) (own, others string) {
+	var rest []string
+	for _, clause := range partEnd.Split(sentence, -1) {
 		switch numbers := facts(clause).numbers; {
 		case slices.Contains(numbers, number):
 			own += " " + clause
 		case len(numbers) > 0:
-			others += " " + afterNumber(clause)
+			rest = append(rest, clause)
 		}
+	}
+	whole := slices.ContainsFunc(names(strings.TrimSpace(own)), func(n string) bool { return !slices.Contains(of.names, n) })
+	for _, clause := range rest {
+		if !whole {
+			clause = afterNumber(clause)
+		}
+		others += " " + clause
 	}
 	return own, others
 }

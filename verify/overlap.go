@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ import (
 
 // OverlapConfig sets up an [Overlap].
 type OverlapConfig struct {
-	Coverage   float64 `json:"coverage"`   // share of a claim's words that the sentences must have; 0: 0.6; above 0 to 1
+	Coverage   float64 `json:"coverage"`   // share of a claim's words that the sentences must have; 0: 0.7; above 0 to 1
 	Similarity float64 `json:"similarity"` // cosine from which sentences in other words, or another language, say the same; 0: 0.72; above 0 to 1. Used where there is an embedder that knows the languages
 }
 
@@ -34,7 +35,7 @@ var _ rag.Verifier = (*Overlap)(nil)
 // NewOverlap returns a verifier; the embedder may be nil. Wrong settings are ErrInvalid.
 func NewOverlap(embedder rag.Embedder, c OverlapConfig) (*Overlap, error) {
 	if c.Coverage == 0 {
-		c.Coverage = 0.6
+		c.Coverage = 0.7
 	}
 	if c.Similarity == 0 {
 		c.Similarity = 0.72
@@ -95,11 +96,11 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 	best := windows[0]
 	reason := ""
 	for _, w := range windows {
-		if !foreign && w.coverage < v.c.Coverage {
-			continue
-		}
 		if foreign {
 			break
+		}
+		if w.coverage < v.needed(w.size) {
+			continue
 		}
 		if reason = contradiction(c.Text, w.text, c.Passage); reason == "" {
 			return rag.Verdict{Supported: true, Reason: fmt.Sprintf("the passage has %.0f %% of its words: %s", 100*w.coverage, short(w.text))}, nil
@@ -112,6 +113,15 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 		return rag.Verdict{Reason: reason + ": " + short(best.text)}, nil
 	}
 	return v.bySimilarity(ctx, c, windows, foreign, claimLanguage, passageLanguage)
+}
+
+// needed is the share of words that sentences must have: several have more by chance, so of what a single one may lack half
+// is enough.
+func (v *Overlap) needed(sentences int) float64 {
+	if sentences == 1 {
+		return v.c.Coverage
+	}
+	return (1 + v.c.Coverage) / 2
 }
 
 // leastShared is the share of words below which sentences in the same language are not compared by meaning: sentences about
@@ -252,7 +262,10 @@ func (v *Overlap) terms(text, language string) map[string]bool {
 	out := map[string]bool{}
 	v.analyzer.Passage(text, analyze.Stemming(language), func(t analyze.Term) {
 		if t.Text[0] < 0x80 && (len(t.Text) < shortWord || t.Text[0] >= '0' && t.Text[0] <= '9') || functionWords[t.Text] {
-			return // numbers are compared apart
+			return
+		}
+		if _, number := numberWords[cmp.Or(t.Form, t.Text)]; number {
+			return // numbers, and months, are compared apart
 		}
 		out[t.Text] = true
 	})

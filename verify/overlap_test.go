@@ -16,8 +16,8 @@ import (
 	"github.com/seed-d8745b77/rag/verify"
 )
 
-// annotated is a claim of testdata/claims.jsonl. Those of the split "tune" were looked at while the verifier was written,
-// those of "held" after that.
+// annotated is a claim of testdata/claims.jsonl. Those of the split "tune" were looked at while the verifier was written. At
+// first sight, before it was mended after them, it judged 31 of the 35 of "held" right, and then 22 of the 30 of "fresh".
 type annotated struct {
 	Split     string `json:"split"`
 	Lang      string `json:"lang"`
@@ -77,13 +77,15 @@ func TestOverlapOnAnnotatedClaims(t *testing.T) {
 					t.Errorf("%q: no reason", a.Claim)
 				}
 			}
-			for _, key := range []string{"tune", "held", "language en", "language zh", "language fr"} {
+			for _, key := range []string{"tune", "held", "fresh", "language en", "language zh", "language fr"} {
 				t.Logf("%-12s %d of %d", key, right[key], all[key])
 			}
-			if share := float64(right["held"]) / float64(all["held"]); share < 0.8 {
-				t.Errorf("%.2f of the held claims are judged right", share)
+			for _, split := range []string{"tune", "held", "fresh"} {
+				if share := float64(right[split]) / float64(all[split]); share < 0.88 {
+					t.Errorf("%.2f of the claims of %s are judged right", share, split)
+				}
 			}
-			if passed > 3 {
+			if passed > 1 {
 				t.Errorf("%d unsupported claims passed", passed)
 			}
 		})

@@ -4,7 +4,8 @@ import "github.com/seed-d8745b77/rag"
 
 func init() { Register(rag.Default) }
 
-// Register adds the verifiers of this package under their names.
+// Register adds the verifiers "overlap", which uses the engine's embedder, and "llm", which asks its chat model, to p; their
+// settings are those of [OverlapConfig] and [LLMConfig].
 func Register(p *rag.Providers) {
 	p.Verifiers.Register("overlap", rag.Typed(func(env rag.Env, c OverlapConfig) (rag.Verifier, error) {
 		return orNil(NewOverlap(env.Embedder, c))

@@ -177,19 +177,22 @@ func (c *chat) answer(ctx context.Context, question string, interrupts <-chan os
 func (c *chat) stream(ctx context.Context, question string) error {
 	req := rag.AskRequest{Query: c.query}
 	req.Query.Text = question
+	written := false
 	for event, err := range c.session.Stream(ctx, req, c.ask) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case event.Answer != nil:
-			c.last = event.Answer
-		case event.Stage != "" && c.verbose:
-			c.note("%s", event.Stage)
-		case event.Stage == rag.StageExtract && c.verbose:
-			fmt.Fprintln(c.out)
-		default:
-			fmt.Fprint(c.out, visibleText(event.Text))
 		}
+		if event.Stage != "" && c.verbose {
+			c.note("%s", event.Stage)
+		}
+		if event.Stage == rag.StageExtract && written { // the text begins anew
+			fmt.Fprintln(c.out)
+		}
+		if event.Answer != nil {
+			c.last = event.Answer
+		}
+		written = written || event.Text != ""
+		fmt.Fprint(c.out, visibleText(event.Text))
 	}
 	fmt.Fprintln(c.out)
 	for _, n := range c.last.Notes {
