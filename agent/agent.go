@@ -67,6 +67,9 @@ func New(engine *rag.Engine, c Config) (*Agent, error) {
 
 // Route decides what is to be done with a question to a collection; "" is the configured one.
 func (a *Agent) Route(ctx context.Context, question, collection string) (Decision, error) {
+	if d, ok := a.router.talk(readText(question)); ok {
+		return d, nil // whatever the collection has, or none
+	}
 	fields, err := a.fields(ctx, collection)
 	if err != nil {
 		return Decision{}, err
@@ -155,7 +158,7 @@ func (a *Agent) investigate(ctx context.Context, req rag.AskRequest, d Decision)
 		}
 		start := a.config.Now()
 		err := errNoModel
-		if a.config.Model != nil {
+		if a.config.Model != nil && !req.Extractive {
 			r.start(req.Turns)
 			err = r.research(ctx)
 		}
@@ -203,7 +206,7 @@ func (r *run) stop(why error) {
 
 // fall answers without the model: from what it found before it failed, else from a search for the question.
 func (r *run) fall(ctx context.Context, req rag.AskRequest, why error, yield func(rag.AnswerEvent, error) bool) {
-	req.Extractive, req.Intent = true, r.answer.Intent
+	req.Intent = r.answer.Intent
 	if len(r.table.sources) > 0 {
 		found := &rag.Result{Query: r.question, Collection: r.answer.Collection}
 		for _, s := range r.table.sources {
@@ -211,9 +214,13 @@ func (r *run) fall(ctx context.Context, req rag.AskRequest, why error, yield fun
 		}
 		req.Found = found
 	}
+	wanted := req.Extractive
+	req.Extractive = true
 	for event, err := range r.engine.AskStream(ctx, req) {
-		if event.Answer != nil {
+		if event.Answer != nil && !wanted {
 			event.Answer.Notes = append(event.Answer.Notes, rag.Note{Stage: stageAgent, Reason: "the answer is in sentences of the sources: " + why.Error()})
+		}
+		if event.Answer != nil {
 			event.Answer.Steps = r.answer.Steps
 			event.Answer.Usage.Add(r.answer.Usage)
 		}

@@ -295,7 +295,7 @@ func TestUnsupportedIsMarked(t *testing.T) {
 // An answer without a citation goes back too, and so does one that names a source that there is not.
 func TestUncitedGoesBack(t *testing.T) {
 	f := open(t)
-	script := &ragtest.Script{Turns: []ragtest.Turn{says("Leave is 28 days."), calls(call("search", `{"query": "leave"}`)), says("Leave is 28 days [9]."), says("Leave is 28 days.")}}
+	script := &ragtest.Script{Turns: []ragtest.Turn{says("Leave is 28 days long."), calls(call("search", `{"query": "leave"}`)), says("Leave is 28 days long [9]."), says("Leave is 28 days long.")}}
 	got, err := newAgent(t, f, agent.Config{Model: script, Verifier: &verdicts{list: []bool{true}}}).AskAgent(t.Context(), ask("how much leave?"))
 	if err != nil {
 		t.Fatal(err)
@@ -303,8 +303,24 @@ func TestUncitedGoesBack(t *testing.T) {
 	if got.Verified || got.Reliability != rag.ToVerify || got.Reason != "it cites no source" {
 		t.Errorf("%+v", got)
 	}
+	if first := script.Requests()[1].Messages; !strings.Contains(first[len(first)-1].Text, `"Leave is 28 days long." cites no source`) {
+		t.Errorf("the agent was told %q", first[len(first)-1].Text)
+	}
 	if feedback := told(script); !strings.Contains(feedback, "[9] names no source") {
 		t.Errorf("the agent was told %q", feedback)
+	}
+}
+
+// Sentences without a citation keep an answer from being reliable, though what it cites is verified.
+func TestHalfCited(t *testing.T) {
+	f := open(t)
+	script := &ragtest.Script{Turns: []ragtest.Turn{calls(call("search", `{"query": "leave"}`)), says("Here is what I found: Leave is 28 days [1]. Contractors are treated in the same way.")}}
+	got, err := newAgent(t, f, agent.Config{Model: script, MaxVerify: new(0), Verifier: &verdicts{list: []bool{true}}}).AskAgent(t.Context(), ask("how much leave?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Verified || got.Reliability != rag.ToVerify || got.Reason != "sentences without a source: 1" {
+		t.Errorf("%+v", got)
 	}
 }
 

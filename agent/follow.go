@@ -126,7 +126,7 @@ const chatTokens = 256
 
 // reply has the model answer small talk; "" without one. Its markers are taken out: there are no sources.
 func (a *Agent) reply(ctx context.Context, req rag.AskRequest, answer *rag.Answer) string {
-	if a.config.Model == nil {
+	if a.config.Model == nil || req.Extractive {
 		return ""
 	}
 	messages := append([]rag.ChatMessage{{Role: rag.RoleSystem, Text: chatTask}}, req.Turns...)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -27,10 +28,11 @@ func (r *run) judge(ctx context.Context, candidate string, round int) []string {
 	for _, rejected := range a.Rejected {
 		problems = append(problems, fmt.Sprintf("%s names no source: %s", rejected.Marker, rejected.Reason))
 	}
-	if len(a.Citations) == 0 {
-		problems = append(problems, "it cites no source: every statement needs its [n]")
+	uncited := uncitedSentences(a.Text)
+	for _, sentence := range uncited {
+		problems = append(problems, fmt.Sprintf("%q cites no source", sentence))
 	}
-	r.grade()
+	r.grade(len(uncited))
 	return problems
 }
 
@@ -100,8 +102,27 @@ func (r *run) verify(ctx context.Context, round int) []string {
 	return problems
 }
 
-// grade says how far the answer can be relied on: as far as each citation was looked at and supports its sentence.
-func (r *run) grade() {
+// shortSentence is how many words, or characters of a script without blanks, a sentence has that need not be cited: "Yes."
+const shortSentence = 5
+
+// uncitedSentences are the sentences of a text that state something and have no citation. One that ends in a colon or a
+// question mark only leads to others.
+func uncitedSentences(text string) []string {
+	markers := cite.Markers(text)
+	var out []string
+	for _, s := range cite.Sentences(text) {
+		sentence := strings.TrimSpace(text[s.Start:s.End])
+		cited := slices.ContainsFunc(markers, func(m cite.Marker) bool { return s.Start <= m.Start && m.Start < s.End })
+		if !cited && len(splitTalk(sentence)) >= shortSentence && !strings.HasSuffix(sentence, ":") && !strings.HasSuffix(sentence, "：") && !strings.HasSuffix(sentence, "?") {
+			out = append(out, sentence)
+		}
+	}
+	return out
+}
+
+// grade says how far the answer can be relied on: as far as each citation was looked at and supports its sentence, and no
+// sentence is without.
+func (r *run) grade(uncited int) {
 	a := r.answer
 	supported := 0
 	for _, c := range a.Citations {
@@ -115,8 +136,11 @@ func (r *run) grade() {
 	switch total := len(a.Citations); {
 	case total == 0:
 		a.Reason = "it cites no source"
-	case a.Verified:
+	case a.Verified && uncited == 0:
 		a.Reliability, a.Confidence = rag.Reliable, 1
+	case a.Verified:
+		a.Confidence = float64(total) / float64(total+uncited)
+		a.Reason = fmt.Sprintf("sentences without a source: %d", uncited)
 	case supported == 0 && a.Citations[0].Verdict == "":
 		a.Reason = "its citations were not looked at"
 	default:

@@ -23,14 +23,14 @@ type tool struct {
 	call func(ctx context.Context, r *run, arguments json.RawMessage) (string, error)
 }
 
-// badCall is a mistake in a call. The model is told, and may do better.
-type badCall struct{ reason string }
+// callError is a mistake in a call. The model is told, and may do better.
+type callError struct{ reason string }
 
-func (e *badCall) Error() string { return e.reason }
+func (e *callError) Error() string { return e.reason }
 
-func badCallf(format string, args ...any) error { return &badCall{fmt.Sprintf(format, args...)} }
+func callErrorf(format string, args ...any) error { return &callError{fmt.Sprintf(format, args...)} }
 
-// makeTool makes a tool whose arguments are a struct; an unknown argument or one of the wrong kind is a badCall.
+// makeTool makes a tool whose arguments are a struct; an unknown argument or one of the wrong kind is a callError.
 func makeTool[A any](name, description, parameters, text string, call func(ctx context.Context, r *run, args A) (string, error)) tool {
 	return tool{rag.ChatTool{Name: name, Description: description, Parameters: json.RawMessage(parameters)}, text,
 		func(ctx context.Context, r *run, raw json.RawMessage) (string, error) {
@@ -41,7 +41,7 @@ func makeTool[A any](name, description, parameters, text string, call func(ctx c
 			dec := json.NewDecoder(bytes.NewReader(raw))
 			dec.DisallowUnknownFields()
 			if err := dec.Decode(&args); err != nil {
-				return "", badCallf("the arguments of %s cannot be read: %s. They must be a JSON object like %s", name, strings.TrimPrefix(err.Error(), "json: "), parameters)
+				return "", callErrorf("the arguments of %s cannot be read: %s. They must be a JSON object like %s", name, strings.TrimPrefix(err.Error(), "json: "), parameters)
 			}
 			return call(ctx, r, args)
 		}}
@@ -79,7 +79,7 @@ func (r *run) invoke(ctx context.Context, c rag.ToolCall) (string, error) {
 		return fmt.Sprintf("error: there is no tool %q; there are %s", c.Name, strings.Join(names, ", ")), nil
 	}
 	seen, err := tools[i].call(ctx, r, tools[i].unnamed(c.Arguments))
-	var bad *badCall
+	var bad *callError
 	if errors.As(err, &bad) {
 		return "error: " + bad.reason, nil
 	}
@@ -107,7 +107,7 @@ func search(ctx context.Context, r *run, args struct {
 }) (string, error) {
 	query := strings.Join(strings.Fields(args.Query), " ")
 	if query == "" {
-		return "", badCallf("search needs a query")
+		return "", callErrorf("search needs a query")
 	}
 	key := analyze.Fold(query)
 	if found, again := r.searched[key]; again {
@@ -224,7 +224,7 @@ func readNeighbours(ctx context.Context, r *run, args struct {
 		after = *args.After
 	}
 	if before < 0 || before > mostNeighbours || after < 0 || after > mostNeighbours {
-		return "", badCallf("before and after must be from 0 to %d", mostNeighbours)
+		return "", callErrorf("before and after must be from 0 to %d", mostNeighbours)
 	}
 	row, at, err := r.document(ctx, args.Source)
 	if err != nil {
@@ -249,7 +249,7 @@ func getDocument(ctx context.Context, r *run, args struct {
 		return "", err
 	}
 	if from < 1 || from > len(row) {
-		return "", badCallf("from is %d: the document has passages 1 to %d", from, len(row))
+		return "", callErrorf("from is %d: the document has passages 1 to %d", from, len(row))
 	}
 	end := min(len(row), from-1+pagePassages)
 	seen, err := r.read(ctx, row[from-1:end])
@@ -263,14 +263,14 @@ func getDocument(ctx context.Context, r *run, args struct {
 func (r *run) document(ctx context.Context, source int) (row []rag.ChunkRef, at int, err error) {
 	s, ok := r.table.source(source)
 	if !ok {
-		return nil, 0, badCallf("there is no source [%d]: you have %d", source, len(r.table.sources))
+		return nil, 0, callErrorf("there is no source [%d]: you have %d", source, len(r.table.sources))
 	}
 	entry, err := r.engine.Entry(ctx, r.query.Collection, s.Hit.Chunk.URI)
 	if err == nil {
 		at = slices.IndexFunc(entry.Chunks, func(c rag.ChunkRef) bool { return c.ID == s.Hit.Chunk.ID })
 	}
 	if errors.Is(err, rag.ErrNotFound) || at < 0 {
-		return nil, 0, badCallf("the document of [%d] has changed since it was found: search again", source)
+		return nil, 0, callErrorf("the document of [%d] has changed since it was found: search again", source)
 	}
 	return entry.Chunks, at, err
 }

@@ -17,12 +17,13 @@ type factSet struct {
 }
 
 var (
-	numeral    = regexp.MustCompile(`\d+(?:[.,'  ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,:]\d+)*`)
-	nameForm   = regexp.MustCompile(`[\p{L}\p{N}]+(?:[-_./][\p{L}\p{N}]+)*`)
-	isoDate    = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
-	identifier = regexp.MustCompile(`[A-Za-z]+[-_./]?\d[\w-]*|\d+[A-Za-z]{3,}\w*`)
-	hanNumeral = regexp.MustCompile(`[一二三四五六七八九十百两]+`)
-	hanCounted = regexp.MustCompile(`^(?:个|年|月|日|天|周|小时|分钟|次|封|名|人|元|门|份|章|条|项|倍|成|级|号|岁|位)`)
+	numeral     = regexp.MustCompile(`\d+(?:[.,'  ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,:]\d+)*`)
+	groupedForm = regexp.MustCompile(`^\d{1,3}(?:[.,'  ]\d{3})+`)
+	nameForm    = regexp.MustCompile(`[\p{L}\p{N}]+(?:[-_./][\p{L}\p{N}]+)*`)
+	isoDate     = regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`)
+	identifier  = regexp.MustCompile(`[A-Za-z]+[-_./]?\d[\w-]*|\d+[A-Za-z]{3,}\w*`)
+	hanNumeral  = regexp.MustCompile(`[一二三四五六七八九十百两]+`)
+	hanCounted  = regexp.MustCompile(`^(?:个|年|月|日|天|周|小时|分钟|次|封|名|人|元|门|份|章|条|项|倍|成|级|号|岁|位)`)
 )
 
 // facts reads numbers, dates and names of a text.
@@ -49,7 +50,7 @@ func facts(text string) factSet {
 
 // number writes a number in one form: "1,200.50" and "1 200,5" are "1200.5", "05" is "5".
 func number(s string) string {
-	grouped := regexp.MustCompile(`^\d{1,3}(?:[.,'  ]\d{3})+`).FindString(s)
+	grouped := groupedForm.FindString(s)
 	if grouped != "" {
 		s = strings.NewReplacer(".", "", ",", "", "'", "", " ", "", " ", "").Replace(grouped) + s[len(grouped):]
 	}

@@ -205,8 +205,8 @@ func (c *chat) stream(ctx context.Context, question string) error {
 // standing says in a line how far the last answer can be relied on.
 func (c *chat) standing() string {
 	a := c.last
-	parts := []string{a.Mode}
-	for _, part := range []string{a.Reliability, a.Reason} {
+	var parts []string
+	for _, part := range []string{a.Intent, a.Mode, a.Reliability, a.Reason} {
 		if part != "" {
 			parts = append(parts, visible(part))
 		}
