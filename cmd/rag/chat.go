@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -207,7 +208,7 @@ func (c *chat) standing() string {
 	a := c.last
 	var parts []string
 	for _, part := range []string{a.Intent, a.Mode, a.Reliability, a.Reason} {
-		if part != "" {
+		if part != "" && !slices.Contains(parts, part) { // the intent and the mode can both be "chat"
 			parts = append(parts, visible(part))
 		}
 	}
