@@ -116,6 +116,47 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// Without a chat model, and where sentences are wanted, the agent answers in sentences of the sources.
+func TestAgentWithoutAModel(t *testing.T) {
+	f := open(t)
+	const question = "how many days of annual leave do full-time employees get?"
+	got, err := newAgent(t, f, agent.Config{}).AskAgent(t.Context(), ask(question))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Mode != rag.AnswerExtractive || !slices.ContainsFunc(got.Notes, func(n rag.Note) bool { return strings.Contains(n.Reason, "there is no chat model") }) {
+		t.Errorf("%+v", got)
+	}
+	script := &ragtest.Script{Replies: []string{"28 days"}}
+	req := ask(question)
+	req.Extractive = true
+	if got, err = newAgent(t, f, agent.Config{Model: script}).AskAgent(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if got.Mode != rag.AnswerExtractive || len(got.Notes) != 0 || len(script.Requests()) != 0 {
+		t.Errorf("%d requests: %+v", len(script.Requests()), got)
+	}
+}
+
+// An answer that is broken off is not remembered, and what it was asked ends with it.
+func TestBrokenOffIsNotRemembered(t *testing.T) {
+	f := open(t)
+	a := newAgent(t, f, agent.Config{})
+	s := a.NewSession()
+	for range s.Stream(t.Context(), ask("how much leave is there?"), a.AskStream) {
+		break
+	}
+	for range s.Stream(t.Context(), ask("how much leave is there?"), a.AskAgentStream) {
+		break
+	}
+	if turns := s.Turns(); len(turns) != 0 {
+		t.Errorf("%+v", turns)
+	}
+	if _, err := s.Ask(t.Context(), ask("hello")); err != nil || len(s.Turns()) != 1 {
+		t.Errorf("%v, %d turns", err, len(s.Turns()))
+	}
+}
+
 // A conversation is remembered: the last turns word by word, older ones as a summary.
 func TestSessionRemembers(t *testing.T) {
 	f := open(t)

@@ -155,11 +155,14 @@ func (a *Agent) sumUp(ctx context.Context, before string, old []Exchange) string
 	return all
 }
 
-// transcript writes messages one below the other.
+// transcriptBytes is how much of a message a transcript has.
+const transcriptBytes = 1000
+
+// transcript writes the beginnings of messages one below the other.
 func transcript(turns []rag.ChatMessage) string {
 	var b strings.Builder
 	for _, m := range turns {
-		b.WriteString(m.Role + ": " + strings.Join(strings.Fields(m.Text), " ") + "\n")
+		b.WriteString(m.Role + ": " + cut(strings.Join(strings.Fields(m.Text), " "), transcriptBytes) + "\n")
 	}
 	return b.String()
 }
