@@ -221,11 +221,10 @@ func (a *answering) trace(err error) *Trace {
 
 // declined turns a reply that says that the sources hold no answer into a refusal.
 func (a *answering) declined() bool {
-	reply := strings.Trim(strings.ToLower(a.answer.Text), " \n.。!*\"“”")
-	if reply != "" && !strings.EqualFold(reply, strings.Trim(strings.ToLower(a.phrase()), ".。 ")) {
+	const around = " \n.。!*\"“”"
+	if !strings.EqualFold(strings.Trim(strings.ReplaceAll(a.answer.Text, "’", "'"), around), strings.Trim(a.phrase(), around)) {
 		return false
 	}
-	a.answer.Text = a.phrase()
 	a.decline("the chat model found no answer in the sources")
 	return true
 }

@@ -118,7 +118,7 @@ type AnswerConfig struct {
 	Sentences     int     `json:"sentences"`      // sentences of an extractive answer at most; default 3
 	MaxTokens     int     `json:"max_tokens"`     // longest reply of the chat model, in tokens; default 1024
 	TimeoutMS     int     `json:"timeout_ms"`     // longest the chat model may take; after that sentences of the sources are the answer; default 60,000
-	RefuseBelow   float64 `json:"refuse_below"`   // confidence, 0 to 1, below which there is no answer; default 0.4; below 0: every question is answered
+	RefuseBelow   float64 `json:"refuse_below"`   // confidence, 0 to 1, below which there is no answer; default 0.45; below 0: every question is answered
 	ReliableFrom  float64 `json:"reliable_from"`  // confidence, 0 to 1, from which on an answer can be reliable; default 0.75
 	System        string  `json:"system"`         // template of the system message; "": the built-in one
 	SystemFile    string  `json:"system_file"`    // or the file it is in
@@ -157,7 +157,7 @@ func DefaultConfig() Config {
 
 		Verifier: ProviderConfig{Provider: "overlap"},
 		Answer: AnswerConfig{
-			Passages: 8, ContextTokens: 3000, Sentences: 3, MaxTokens: 1024, TimeoutMS: 60_000, RefuseBelow: 0.4, ReliableFrom: 0.75,
+			Passages: 8, ContextTokens: 3000, Sentences: 3, MaxTokens: 1024, TimeoutMS: 60_000, RefuseBelow: 0.45, ReliableFrom: 0.75,
 		},
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,

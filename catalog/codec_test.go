@@ -24,6 +24,10 @@ func TestHeadersOfEarlierVersionsAreRead(t *testing.T) {
 			w.Strings(want.Pending)
 			w.Uint(uint64(want.Generation))
 		}
+		if version > 2 {
+			want.Run = rag.RunReindex
+			w.String(want.Run)
+		}
 		rec, err := w.Finish()
 		if err != nil {
 			t.Fatal(err)

@@ -88,6 +88,10 @@ func tail(text string, at int) int {
 			continue
 		}
 		gap := len(text[at:]) - len(strings.TrimLeft(text[at:], "  "))
+		if strings.HasPrefix(text[at+gap:], "»") { // French puts a blank before it
+			at += gap + len("»")
+			continue
+		}
 		if g, ok := readGroup(text[at+gap:]); ok && !g.plain {
 			at += gap + g.size
 			continue

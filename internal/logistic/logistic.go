@@ -43,7 +43,7 @@ func (m Model) standard(features []float64, j int) float64 {
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// steps is how many Newton steps are taken. With a penalty the optimum is unique, and six are enough to the last digits.
+// steps is how many Newton steps are taken. With a penalty the optimum is unique, and they converge in fewer than ten.
 const steps = 25
 
 // Fit returns the model that maximises the likelihood of the labels less penalty/2 times the squared weights; the bias is
