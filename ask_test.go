@@ -26,7 +26,7 @@ func (f chatFunc) Chat(ctx context.Context, req rag.ChatRequest) iter.Seq2[rag.C
 	return f(ctx, req)
 }
 
-// says is a chat model that gives these pieces and then the error, if any.
+// replies is a chat model that gives these pieces and then the error, if any.
 func replies(err error, deltas ...rag.ChatDelta) chatFunc {
 	return func(context.Context, rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
 		return func(yield func(rag.ChatDelta, error) bool) {

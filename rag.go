@@ -271,9 +271,6 @@ var errClosed = fmt.Errorf("the engine is closed: %w", ErrInvalid)
 // Config returns the configuration in force, defaults filled in.
 func (e *Engine) Config() Config { return e.config }
 
-// ChatModel returns the chat model of the engine, nil if it has none.
-func (e *Engine) ChatModel() ChatModel { return e.chat }
-
 // collection returns the name a call means.
 func (e *Engine) collection(name string) string {
 	if name == "" {

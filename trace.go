@@ -38,7 +38,8 @@ const (
 const (
 	TraceIngest = "ingest"
 	TraceQuery  = "query"
-	TraceAsk    = "ask" // the stages of a query, and those of an answer
+	TraceAsk    = "ask"   // the stages of a query, and those of an answer
+	TraceAgent  = "agent" // the steps of an agent; its searches have traces of their own
 )
 
 // Trace is the record of one ingest or search. Its JSON form is one line of traces.jsonl; docs/formats.md lists the fields.

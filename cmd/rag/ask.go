@@ -17,6 +17,7 @@ type askFlags struct {
 	paths      []string
 	stream     bool
 	extractive bool
+	agent      bool
 }
 
 func newAsk(a *app) *cobra.Command {
@@ -49,12 +50,13 @@ whether a source needs review because nothing says that it is in force.`,
 	f.shape.addAround(cmd)
 	flags.BoolVar(&f.stream, "stream", false, "print the answer while it is written")
 	flags.BoolVar(&f.extractive, "extractive", false, "answer in sentences of the sources, also if there is a chat model")
+	flags.BoolVar(&f.agent, "agent", false, "have the chat model search by itself, and send back what its sources do not support")
 	return cmd
 }
 
 func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
 	if len(f.paths) == 0 {
-		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f.stream) })
+		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) })
 	}
 	ingest, err := a.request(ingestFlags{paths: f.paths, domain: f.domain})
 	if err != nil {
@@ -70,18 +72,26 @@ func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
 			first := report.Failed[0]
 			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
 		}
-		if asked := a.askIn(ctx, eng, req, f.stream); asked != nil || err == nil {
+		if asked := a.askIn(ctx, eng, req, f); asked != nil || err == nil {
 			return asked
 		}
 		return &reported{exitPartial}
 	})
 }
 
-// askIn asks the engine and prints the answer. A refusal is a result like others.
-func (a *app) askIn(ctx context.Context, eng *rag.Engine, req rag.AskRequest, stream bool) error {
+// askIn has the question routed, or the agent search, and prints the answer. A refusal is a result like others.
+func (a *app) askIn(ctx context.Context, eng *rag.Engine, req rag.AskRequest, f askFlags) error {
+	d, err := f.domain.load()
+	if err != nil {
+		return err
+	}
+	searcher, err := newAgent(eng, d)
+	if err != nil {
+		return err
+	}
 	var answer *rag.Answer
 	printed := false
-	for event, err := range eng.AskStream(ctx, req) {
+	for event, err := range agentAsker(searcher, f.agent)(ctx, req) {
 		if err != nil {
 			return err
 		}
@@ -92,7 +102,7 @@ func (a *app) askIn(ctx context.Context, eng *rag.Engine, req rag.AskRequest, st
 			fmt.Fprintln(a.out)
 			a.note("the chat model did not come to an end: the answer begins anew")
 			printed = false
-		case event.Text != "" && stream:
+		case event.Text != "" && f.stream:
 			printed = true
 			fmt.Fprint(a.out, visibleText(event.Text))
 		}
