@@ -1,7 +1,6 @@
 package rag
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -127,17 +126,6 @@ type AnswerConfig struct {
 	SystemFile    string  `json:"system_file"`    // or the file it is in
 	Prompt        string  `json:"prompt"`         // template of the message with question and sources; "": the built-in one
 	PromptFile    string  `json:"prompt_file"`    // or the file it is in
-}
-
-// fillDefaults puts the default into every zero field but the prompts.
-func (a *AnswerConfig) fillDefaults(d AnswerConfig) {
-	a.Passages = cmp.Or(a.Passages, d.Passages)
-	a.ContextTokens = cmp.Or(a.ContextTokens, d.ContextTokens)
-	a.Sentences = cmp.Or(a.Sentences, d.Sentences)
-	a.MaxTokens = cmp.Or(a.MaxTokens, d.MaxTokens)
-	a.TimeoutMS = cmp.Or(a.TimeoutMS, d.TimeoutMS)
-	a.RefuseBelow = cmp.Or(a.RefuseBelow, d.RefuseBelow)
-	a.ReliableFrom = cmp.Or(a.ReliableFrom, d.ReliableFrom)
 }
 
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose

@@ -24,7 +24,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -158,15 +157,29 @@ func (e *Engine) build(s *settings) error {
 			return err
 		}
 	}
-	if e.transformers = s.transformers; e.transformers == nil {
-		for _, tc := range c.Transforms {
-			t, err := provide(e, "transforms", StageTransform, nil, tc, &p.Transformers, env)
-			if err != nil {
-				return err
-			}
-			e.transformers = append(e.transformers, t)
-		}
+	if err = e.buildTransformers(s, env); err != nil {
+		return err
 	}
+	return e.buildLoaders(s, env)
+}
+
+// buildTransformers takes the transformers that were given, or makes the configured ones.
+func (e *Engine) buildTransformers(s *settings, env Env) error {
+	if e.transformers = s.transformers; e.transformers != nil {
+		return nil
+	}
+	for _, tc := range s.config.Transforms {
+		t, err := provide(e, "transforms", StageTransform, nil, tc, &s.providers.Transformers, env)
+		if err != nil {
+			return err
+		}
+		e.transformers = append(e.transformers, t)
+	}
+	return nil
+}
+
+// buildLoaders makes all loaders.
+func (e *Engine) buildLoaders(s *settings, env Env) (err error) {
 	if e.loaders, err = newLoaders(s, env); err != nil {
 		return err
 	}
@@ -323,124 +336,6 @@ func (wordEstimate) CountTokens(text string) int {
 		}
 	}
 	return min((words*4+2)/3+single, len(text)) // a token has a byte at least
-}
-
-// fillDefaults puts the default into every zero field.
-func (c *Config) fillDefaults() {
-	d := DefaultConfig()
-	str := func(p *string, v string) {
-		if *p == "" {
-			*p = v
-		}
-	}
-	num := func(p *int, v int) {
-		if *p == 0 {
-			*p = v
-		}
-	}
-	provider := func(p *ProviderConfig, v ProviderConfig) { str(&p.Provider, v.Provider) }
-	str(&c.Collection, d.Collection)
-	provider(&c.Catalog, d.Catalog)
-	provider(&c.OCR, d.OCR)
-	provider(&c.Splitter, d.Splitter)
-	provider(&c.Embedder, d.Embedder)
-	provider(&c.EmbedCache, d.EmbedCache)
-	provider(&c.VectorStore, d.VectorStore)
-	provider(&c.SparseIndex, d.SparseIndex)
-	provider(&c.Fusion, d.Fusion)
-	provider(&c.Rerank, d.Rerank)
-	provider(&c.LLM, d.LLM)
-	provider(&c.VisionLLM, d.VisionLLM)
-	provider(&c.Verifier, d.Verifier)
-	provider(&c.Trace, d.Trace)
-	if c.Transforms == nil {
-		c.Transforms = d.Transforms
-	}
-	if c.QueryTransforms == nil {
-		c.QueryTransforms = d.QueryTransforms
-	}
-	r := &c.Retrieval
-	num(&r.TopK, d.Retrieval.TopK)
-	num(&r.DenseTopK, d.Retrieval.DenseTopK)
-	num(&r.SparseTopK, d.Retrieval.SparseTopK)
-	num(&r.FusionTopK, d.Retrieval.FusionTopK)
-	num(&r.RerankTopN, d.Retrieval.RerankTopN)
-	num(&r.RerankMS, d.Retrieval.RerankMS)
-	num(&r.RewriteMS, d.Retrieval.RewriteMS)
-	if r.EnableDense == nil {
-		r.EnableDense = d.Retrieval.EnableDense
-	}
-	if r.EnableSparse == nil {
-		r.EnableSparse = d.Retrieval.EnableSparse
-	}
-	if r.Highlight == nil {
-		r.Highlight = d.Retrieval.Highlight
-	}
-	if r.DenseWeight == 0 {
-		r.DenseWeight = d.Retrieval.DenseWeight
-	}
-	if r.SparseWeight == 0 {
-		r.SparseWeight = d.Retrieval.SparseWeight
-	}
-	if r.RerankWeight == 0 {
-		r.RerankWeight = d.Retrieval.RerankWeight
-	}
-	c.Answer.fillDefaults(d.Answer)
-	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
-	if c.Ingest.MaxSourceBytes == 0 {
-		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
-	}
-	if c.Ingest.MaxUnpackedBytes == 0 {
-		c.Ingest.MaxUnpackedBytes = d.Ingest.MaxUnpackedBytes
-	}
-	num(&c.Ingest.MaxPages, d.Ingest.MaxPages)
-	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
-	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
-	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
-	num(&c.Ingest.WatchQuietMS, d.Ingest.WatchQuietMS)
-	num(&c.Ingest.WatchMaxMS, d.Ingest.WatchMaxMS)
-}
-
-// maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
-const maxWorkers = 1024
-
-// validate reports sizes that make no sense.
-func (c *Config) validate() error {
-	r := c.Retrieval
-	for _, n := range []struct {
-		key   string
-		value int
-	}{
-		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
-		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
-		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
-		{"answer.passages", c.Answer.Passages}, {"answer.context_tokens", c.Answer.ContextTokens}, {"answer.sentences", c.Answer.Sentences},
-		{"answer.max_tokens", c.Answer.MaxTokens}, {"answer.timeout_ms", c.Answer.TimeoutMS},
-		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
-		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
-		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
-		{"ingest.watch_quiet_ms", c.Ingest.WatchQuietMS}, {"ingest.watch_max_ms", c.Ingest.WatchMaxMS},
-	} {
-		if n.value < 1 {
-			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
-		}
-	}
-	if c.Ingest.Workers > maxWorkers {
-		return fmt.Errorf("ingest.workers is %d: the most is %d: %w", c.Ingest.Workers, maxWorkers, ErrInvalid)
-	}
-	if r.DenseWeight < 0 || r.SparseWeight < 0 {
-		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)
-	}
-	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
-		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
-	}
-	if a := c.Answer; !(a.RefuseBelow <= 1 && a.ReliableFrom > 0 && a.ReliableFrom <= 1) {
-		return fmt.Errorf("answer.refuse_below is %v and reliable_from %v: they must be at most 1, and reliable_from above 0: %w", a.RefuseBelow, a.ReliableFrom, ErrInvalid)
-	}
-	if err := (Query{}).shaping(&r).validate(); err != nil {
-		return fmt.Errorf("retrieval.%w", err)
-	}
-	return nil
 }
 
 // mustJSON encodes plain data that cannot fail to encode.
