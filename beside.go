@@ -165,7 +165,7 @@ func partChange(was, now []Part) string {
 }
 
 // readAll reads a source or what lies beside it; size is how many bytes it should have, 0 if that is not known.
-func (c IngestConfig) readAll(r io.Reader, size int64) ([]byte, error) {
+func (c *IngestConfig) readAll(r io.Reader, size int64) ([]byte, error) {
 	if size > c.MaxSourceBytes {
 		return nil, c.tooLarge()
 	}
@@ -183,7 +183,7 @@ func (c IngestConfig) readAll(r io.Reader, size int64) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-func (c IngestConfig) tooLarge() error {
+func (c *IngestConfig) tooLarge() error {
 	size := fmt.Sprintf("%d MiB", c.MaxSourceBytes>>20)
 	if c.MaxSourceBytes < 1<<20 {
 		size = fmt.Sprintf("%d bytes", c.MaxSourceBytes)

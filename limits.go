@@ -7,13 +7,13 @@ import (
 )
 
 // deadline bounds the work on one source. The cause of its context says what to do about it.
-func (c IngestConfig) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+func (c *IngestConfig) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	d := time.Duration(c.DocumentTimeoutMS) * time.Millisecond
 	return context.WithTimeoutCause(ctx, d, fmt.Errorf("it took longer than %s: raise ingest.document_timeout_ms or cut it into parts: %w", d, ErrInvalid))
 }
 
 // apply leaves out the pages and pictures of a document that are too many.
-func (c IngestConfig) apply(doc *Document) {
+func (c *IngestConfig) apply(doc *Document) {
 	if n := len(doc.Pages); n > c.MaxPages {
 		doc.cutAt(doc.Pages[c.MaxPages])
 		doc.Pages = doc.Pages[:c.MaxPages]
@@ -26,7 +26,7 @@ func (c IngestConfig) apply(doc *Document) {
 }
 
 // cutChunks leaves out the chunks of a document that are too many, from the end.
-func (c IngestConfig) cutChunks(doc *Document, chunks []Chunk) []Chunk {
+func (c *IngestConfig) cutChunks(doc *Document, chunks []Chunk) []Chunk {
 	n := len(chunks)
 	if n <= c.MaxChunks {
 		return chunks
