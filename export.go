@@ -216,6 +216,9 @@ func listExport(r io.Reader, path string) (list []Source, err error) {
 		ended = ended || end
 		if wrong != nil {
 			problems = append(problems, fmt.Errorf("line %d: %w", n, wrong))
+			if n == 1 { // what follows is no export, or one of another version: there is nothing to hold it against
+				break
+			}
 		}
 		offset += int64(len(line))
 	}
@@ -232,6 +235,8 @@ func listExport(r io.Reader, path string) (list []Source, err error) {
 func checkExportLine(line []byte, n, before int) (src *Source, end bool, err error) {
 	l, err := decodeExportLine(line)
 	switch {
+	case err != nil && n == 1:
+		return nil, false, fmt.Errorf("this is no export: %w", err)
 	case err != nil:
 		return nil, false, err
 	case (l.Export != nil) != (n == 1):

@@ -1,5 +1,5 @@
-// Package rag is an embeddable engine for retrieval-augmented generation: files go in, ranked passages come out,
-// and every step in between can be seen.
+// Package rag is an embeddable engine for retrieval-augmented generation: files go in, ranked passages and answers
+// with sources come out, and every step in between can be seen.
 //
 //	import (
 //		"github.com/seed-d8745b77/rag"
@@ -11,6 +11,7 @@
 //	defer eng.Close()
 //	report, err := eng.Ingest(ctx, rag.IngestRequest{Sources: []rag.Sources{rag.Dir("docs")}})
 //	result, err := eng.Search(ctx, rag.Query{Text: "how long is the notice period?"})
+//	answer, err := eng.Ask(ctx, rag.AskRequest{Query: rag.Query{Text: "how long is the notice period?"}})
 //
 // The package holds the types, the contracts of providers, their registries and the engine, and imports only the
 // standard library. Providers live in the packages beside it ("rooms") and register themselves; package ragtest has

@@ -49,5 +49,9 @@ func RestoreBolt(dir, from string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("restore: %w: %w", err, rag.ErrNotFound)
 	}
+	var damaged *boltkv.DamagedError
+	if errors.As(err, &damaged) && damaged.Path == from { // its own advice is for a database in use
+		return fmt.Errorf("restore: %s is no backup, or a damaged one (%s): take another: %w", from, damaged.Reason, rag.ErrInvalid)
+	}
 	return kind(err)
 }

@@ -111,13 +111,21 @@ func newService(at modelapi.Place, c ServiceConfig) (*service, error) {
 // Model describes the model.
 func (s *service) Model() rag.EmbedModel { return s.model }
 
+// Ready reports whether the key that the service needs is there; ErrInvalid if not. It asks nobody.
+func (s *service) Ready() error {
+	if err := s.at.Ready(); err != nil {
+		return fmt.Errorf("%w: %w", err, rag.ErrInvalid)
+	}
+	return nil
+}
+
 // Embed asks the service once. A text that is longer than the model reads is ErrInvalid: none is cut.
 func (s *service) Embed(ctx context.Context, role rag.EmbedRole, texts []string) ([][]float32, error) {
 	if err := ctx.Err(); err != nil || len(texts) == 0 {
 		return nil, err
 	}
-	if err := s.at.Ready(); err != nil {
-		return nil, fmt.Errorf("%w: %w", err, rag.ErrInvalid)
+	if err := s.Ready(); err != nil {
+		return nil, err
 	}
 	prefix := s.model.PassagePrefix
 	if role == rag.AsQuestion {

@@ -77,6 +77,9 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &usage) {
 		fmt.Fprintf(a.err, "%s\n", p.dim("`"+usage.command+" --help` shows the usage"))
 	}
+	if code == exitLocked {
+		fmt.Fprintf(a.err, "%s\n", p.dim("--wait 1m waits for it, --snapshot reads beside it"))
+	}
 	return code
 }
 
@@ -91,10 +94,11 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "rag",
 		Version: version(),
-		Short:   "Find passages in your own files, by meaning and by words",
-		Long: `rag reads PDF, Word, PowerPoint, Excel, HTML, Markdown, EPUB, mail, tables, JSON, code and text into a data folder and
-finds passages in them, by meaning and by words at once. It needs no service, no key and no download.`,
-		Example:           examples("rag search --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
+		Short:   "Find passages in your own files, and answer questions from them",
+		Long: `rag reads PDF, Word, PowerPoint, Excel, HTML, Markdown, EPUB, mail, tables, JSON, code and text into a data folder,
+finds passages in them, by meaning and by words at once, and answers questions from them, with sources. It needs no
+service, no key and no download.`,
+		Example:           examples("rag ask --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},

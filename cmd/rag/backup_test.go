@@ -25,7 +25,7 @@ func TestCompactBackupAndRestore(t *testing.T) {
 	s.rag("restore", "one.backup", "--dir", "again").want(exitDone).prints("3 documents", "ok", "restored into again")
 	s.rag("search", "how long is the notice period?", "--dir", "again").want(exitDone).prints("leave.md")
 	s.write("half.backup", "half")
-	s.rag("restore", "half.backup", "--dir", "third").want(exitFailed).says("half.backup")
+	s.rag("restore", "half.backup", "--dir", "third").want(exitFailed).says("half.backup is no backup")
 	s.rag("restore", "none.backup", "--dir", "third").want(exitFailed).says("none.backup")
 	if _, err := os.Stat(filepath.Join(s.dir, "third", "rag.db")); err == nil {
 		t.Error("a restore that failed left a rag.db")

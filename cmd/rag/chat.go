@@ -59,6 +59,7 @@ model the answers are sentences of the sources. An interrupt (Ctrl-C) ends the a
 			})
 		},
 	}
+	cmd.Flags().SortFlags = false
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.agent, "agent", false, "have the chat model search by itself, and every citation verified")
 	return cmd

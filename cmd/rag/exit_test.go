@@ -221,7 +221,7 @@ func TestAKilledReindexIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, stderr, "embedding")
-	run("search", "coffee").want(exitLocked)
+	run("search", "coffee").want(exitLocked).says("--snapshot reads beside it")
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestExportAndImport(t *testing.T) {
 	s := newShell(t)
@@ -12,5 +15,9 @@ func TestExportAndImport(t *testing.T) {
 	s.rag("import", "all.jsonl", "--dir", "new").want(exitDone).prints("3 added")
 	s.rag("search", "how long is the notice period?", "--dir", "new").want(exitDone).prints("leave.md")
 	s.rag("ingest", "docs", "--dir", "new").want(exitDone).prints("3 unchanged")
-	s.rag("import", "docs/leave.md", "--dir", "new").want(exitFailed).says("docs/leave.md: line 1")
+	o := s.rag("import", "docs/leave.md", "--dir", "new").want(exitFailed)
+	o.says("docs/leave.md: line 1: this is no export")
+	if strings.Contains(o.stderr, "line 2") {
+		t.Errorf("of what is no export more than the first line is reported:\n%s", o.stderr)
+	}
 }

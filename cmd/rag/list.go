@@ -19,7 +19,7 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [collections|documents]",
 		Short: "List the collections, or the documents of one",
-		Long: `list shows the collections of the data folder, or with documents (or --documents) what is in one of them. With --as-of or
+		Long: `list shows the collections of the data folder, or the one named by --collection; with documents (or --documents), what is in it. With --as-of or
 a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
 		Example:   examples("rag list", "rag list documents --collection default", "rag list --as-of 2026-03-01"),
 		ValidArgs: []string{"collections", "documents"},
@@ -48,7 +48,7 @@ a domain that has dates, it tells what is in force, what needs review because it
 				if f.documents {
 					return a.listDocuments(cmd.Context(), eng, collection, asOf)
 				}
-				return a.listCollections(cmd.Context(), eng, asOf)
+				return a.listCollections(cmd.Context(), eng, a.collection, asOf)
 			})
 		},
 	}
@@ -81,10 +81,17 @@ type collectionJSON struct {
 	Recall     *float64          `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
 }
 
-func (a *app) listCollections(ctx context.Context, eng *rag.Engine, asOf time.Time) error {
+// listCollections lists all collections, or the named one.
+func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string, asOf time.Time) error {
 	infos, err := eng.Collections(ctx)
 	if err != nil {
 		return err
+	}
+	if only != "" {
+		infos = slices.DeleteFunc(infos, func(c rag.CollectionInfo) bool { return c.Name != only })
+		if len(infos) == 0 {
+			return fmt.Errorf("no collection %q: `rag list` shows those that are there: %w", only, rag.ErrNotFound)
+		}
 	}
 	out := make([]collectionJSON, len(infos))
 	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}

@@ -43,6 +43,7 @@ command does the whole job.`,
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder to ingest first; may come several times")
 	f.add(cmd)
 	f.shape.addAround(cmd)
+	f.shape.addHighlight(cmd)
 	flags.BoolVar(&f.explain, "explain", false, "print each stage's list and what the question was made into; with --json, put the trace into the result")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave the reranker out")
 	flags.BoolVar(&f.full, "full", false, "print passages whole")

@@ -32,7 +32,11 @@ func (f *shapeFlags) addAround(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&f.neighbours, "neighbours", 0, "give so many passages from before and behind each with it")
 	flags.BoolVar(&f.parent, "parent", false, "give the section that a passage stands in")
-	flags.BoolVar(&f.highlight, "highlight", true, "mark the words of the question, on a terminal; --highlight=false does not")
+}
+
+// addHighlight adds the flag for how hits are shown.
+func (f *shapeFlags) addHighlight(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.highlight, "highlight", true, "mark the words of the question, on a terminal; --highlight=false does not")
 }
 
 // into puts what was given into the query.

@@ -185,6 +185,10 @@ func TestListShowAndDelete(t *testing.T) {
 	s.rag("ingest", "docs/notes.txt", "-c", "second").want(exitDone)
 	s.rag("list").want(exitDone).prints("default", "second", "hash/1/256")
 	s.rag("list", "documents").want(exitDone).prints(filepath.Join("docs", "leave.md"), "Leave policy", "ok")
+	if o := s.rag("list", "-c", "second").want(exitDone).prints("second"); strings.Contains(o.stdout, "default") {
+		t.Errorf("-c second lists others too:\n%s", o.stdout)
+	}
+	s.rag("list", "-c", "third").want(exitFailed).says(`no collection "third"`)
 	s.rag("list", "--documents", "-c", "second").want(exitDone).prints("notes.txt")
 
 	s.rag("show", "docs/leave.md").want(exitDone).prints("title: Leave policy", "year: 2026", "  Leave policy", "    Annual leave", "## Notice period The notice")
@@ -316,6 +320,12 @@ func TestConfig(t *testing.T) {
 	s.rag("config", "check", "--config", "typo.yaml").want(exitFailed).says("typo.yaml:2", `did you mean "top_k"?`)
 	s.write("provider.yaml", "embedder: hsah\n")
 	s.rag("config", "check", "--config", "provider.yaml").want(exitFailed).says("unknown provider")
+	s.write("key.yaml", "embedder: {provider: openai, model: text-embedding-3-small, api_key: \"${RAG_TEST_NO_KEY:-}\"}\n")
+	cmd = s.command("config", "check", "--config", "key.yaml")
+	cmd.Env = append(cmd.Env, "OPENAI_API_KEY=")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "embedder: openai has no key") {
+		t.Errorf("an embedder without its key: %v\n%s", err, out)
+	}
 	s.rag("search", "x", "--config", "missing.yaml", "--dir", ".").want(exitFailed).says("missing.yaml")
 	if _, err := os.Stat(filepath.Join(s.dir, ".rag")); !os.IsNotExist(err) {
 		t.Errorf("config made the data folder: %v", err)

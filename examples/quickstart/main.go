@@ -1,4 +1,4 @@
-// Quickstart: ingest a folder, ask it a question, print the ranked passages.
+// Quickstart: ingest a folder, print the passages for a question, and the answer.
 package main
 
 import (
@@ -43,6 +43,16 @@ func run(ctx context.Context, folder, question string) error {
 	}
 	for i, hit := range result.Hits {
 		fmt.Printf("%d. %s: %s\n   %v\n   %.80q\n", i+1, hit.Chunk.URI, strings.Join(hit.Chunk.Headings, " › "), hit.Trail, hit.Chunk.Text)
+	}
+
+	answer, err := eng.Ask(ctx, rag.AskRequest{Query: rag.Query{Text: question}})
+	if err != nil {
+		return err // a refusal is no error: answer.Refused and answer.Reason tell it
+	}
+	fmt.Printf("\n%s\n%s, confidence %.2f\n", answer.Text, answer.Reliability, answer.Confidence)
+	for _, c := range answer.Citations {
+		source, _ := answer.Source(c.Marker)
+		fmt.Printf("[%d] %s: %q\n", c.Marker, source.Hit.Chunk.URI, c.Quote)
 	}
 	return nil
 }

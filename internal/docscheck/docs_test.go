@@ -81,23 +81,55 @@ func TestReadmeCodeIsCompiledCode(t *testing.T) {
 	compareOrUpdate(t, "README.md", have, want)
 }
 
-func TestReadmeCommandsRun(t *testing.T) {
-	cmds, err := docscheck.Commands(read(t, "README.md"))
-	if err != nil {
-		t.Fatalf("README.md: %v", err)
+func TestCommandsInDocsRun(t *testing.T) {
+	for _, file := range []string{"README.md", "docs/domains.md"} {
+		t.Run(file, func(t *testing.T) {
+			cmds, err := docscheck.Commands(read(t, file))
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if len(cmds) == 0 {
+				t.Fatalf("%s has no commands", file)
+			}
+			dir := t.TempDir()
+			if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cmds {
+				if c.Args == nil {
+					continue
+				}
+				if _, err := rag(t.Context(), dir, c.Args...); err != nil {
+					t.Fatalf("%s:%d: %v", file, c.Line, err)
+				}
+			}
+		})
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cmds {
-		if c.Args == nil {
-			continue
+}
+
+// The picture of the layout has every directory, also those that hold only other directories.
+func TestLayoutNamesEveryDirectory(t *testing.T) {
+	page := read(t, "docs/ARCHITECTURE.md")
+	_, page, _ = strings.Cut(page, "## 2. Layout")
+	page, _, _ = strings.Cut(page, "## 3.")
+	_, cellar, _ := strings.Cut(page, "  internal/ ")
+	cellar, _, _ = strings.Cut(cellar, "  docs/ ")
+	check := func(below, text, pattern string) {
+		dirs, err := os.ReadDir(filepath.Join(root, below))
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := rag(t.Context(), dir, c.Args...); err != nil {
-			t.Fatalf("README.md:%d: %v", c.Line, err)
+		for _, d := range dirs {
+			if !d.IsDir() || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" && below == "." || d.Name() == "bin" || d.Name() == "dist" {
+				continue
+			}
+			if !regexp.MustCompile(fmt.Sprintf(pattern, d.Name())).MatchString(text) {
+				t.Errorf("docs/ARCHITECTURE.md does not name %s", filepath.Join(below, d.Name()))
+			}
 		}
 	}
+	check(".", page, `(?m)^  %s/`)
+	check("internal", cellar, `\b%s\b`)
 }
 
 func TestCommandHelpIsDocumented(t *testing.T) {
