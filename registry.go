@@ -180,7 +180,7 @@ var Default = &Providers{}
 func DidYouMean(name string, known []string) string {
 	best, dist := "", len(name)/3+2
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), k); d < dist {
+		if d := editDistance(strings.ToLower(name), k); d < min(dist, max(len(name), len(k))) { // they have something in common
 			best, dist = k, d
 		}
 	}
