@@ -160,6 +160,8 @@ func explainRest(x *Explanation, asked *search, fusion StageFate) {
 		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)
 	case !fusion.Kept && !x.Stages[0].Kept && !x.Stages[1].Kept:
 		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
+	case fusion.Rank == nil:
+		x.Verdict = "lost in fusion: the texts that found it weigh nothing beside the others, or it was written just now"
 	case !fusion.Kept:
 		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fusion.Rank, *fusion.Rank)
 	case strings.HasPrefix(shape.Reason, "dropped"):
