@@ -172,6 +172,28 @@ func TestSnapshotIsACache(t *testing.T) {
 	}
 }
 
+// TestManyEqualVectors: of a text that stands in hundreds of documents, those with the lowest IDs are found, wherever they
+// stand in the graph.
+func TestManyEqualVectors(t *testing.T) {
+	recs := vectors(1000, 16)
+	for i := range recs[:400] {
+		recs[i].Vector, recs[i].ID = recs[0].Vector, fmt.Sprintf("%024x", 400-i)
+	}
+	for _, quantization := range []string{vectorstore.QuantizationNone, vectorstore.QuantizationInt8} {
+		dir := t.TempDir()
+		h, f := openHNSW(t, dir, vectorstore.HNSWConfig{ExactBelow: 1, Quantization: quantization}), openFlat(t, dir)
+		upsert(t, h, recs)
+		for _, k := range []int{1, 10, 100, 400, 500} {
+			q := rag.VectorQuery{Vector: recs[0].Vector, K: k}
+			if diff := cmp.Diff(search(t, f, q), search(t, h, q)); diff != "" {
+				t.Errorf("%s, K %d (-exact +graph):\n%s", quantization, k, diff)
+			}
+		}
+		closed(t, f)
+		closed(t, h)
+	}
+}
+
 // TestSnapshotOfAnotherHistory: a snapshot of another folder, and one of what was written after a backup that is in place
 // again, are not taken for the collection's own, however many writes there were.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
