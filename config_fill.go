@@ -96,8 +96,8 @@ func (c *Config) validate() error {
 	if c.Ingest.Workers > maxWorkers {
 		return fmt.Errorf("ingest.workers is %d: the most is %d: %w", c.Ingest.Workers, maxWorkers, ErrInvalid)
 	}
-	if r.DenseWeight < 0 || r.SparseWeight < 0 {
-		return fmt.Errorf("retrieval.dense_weight and sparse_weight must not be negative: %w", ErrInvalid)
+	if !isWeight(r.DenseWeight) || !isWeight(r.SparseWeight) {
+		return fmt.Errorf("retrieval.dense_weight and sparse_weight must be numbers and not negative: %w", ErrInvalid)
 	}
 	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
 		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)

@@ -160,7 +160,7 @@ type SparseQuery struct {
 // TextMatch says how the words of a query are looked for. The zero value looks for each word as it is stemmed, and no
 // word must be there.
 type TextMatch struct {
-	Phrase bool // what stands in double quotes ("", “”, „“, «», 「」, 『』) must be in a text word by word; a stop word in it fits any word
+	Phrase bool // what stands in double quotes ("", “”, „“, „”, «», »«, 「」, 『』) must be in a text word by word; a stop word in it fits any word
 	Prefix bool // a word with * behind it stands for all words that begin so
 	Fuzzy  int  // most letters that a word of a text may differ by, 0 to 2. Words below 3 letters must be equal, below 6 differ by 1. A word that differs counts less
 }

@@ -186,7 +186,7 @@ type Meta map[string]any
 
 // Clean returns a copy in which every value has one of the four kinds: integers and other floats become
 // float64, times become RFC 3339 strings, []any of strings becomes []string, nil values are dropped.
-// A value of another kind is ErrInvalid and named.
+// A value of another kind, and a number that is not finite, is ErrInvalid and named.
 func (m Meta) Clean() (Meta, error) {
 	out := make(Meta, len(m))
 	for k, v := range m {
@@ -203,7 +203,12 @@ func (m Meta) Clean() (Meta, error) {
 
 func cleanValue(v any) (any, error) {
 	switch v := v.(type) {
-	case nil, string, float64, bool:
+	case nil, string, bool:
+		return v, nil
+	case float64:
+		if v-v != 0 { // no filter can ask for it, and JSON has no form for it
+			return nil, fmt.Errorf("the number %v cannot be kept, only finite ones: %w", v, ErrInvalid)
+		}
 		return v, nil
 	case []string:
 		return append([]string{}, v...), nil
@@ -216,7 +221,7 @@ func cleanValue(v any) (any, error) {
 	case uint64:
 		return float64(v), nil
 	case float32:
-		return float64(v), nil
+		return cleanValue(float64(v))
 	case time.Time:
 		return v.Format(time.RFC3339), nil
 	case []any:

@@ -160,8 +160,13 @@ func explainRest(x *Explanation, asked *search, fusion StageFate) {
 		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)
 	case !fusion.Kept && !x.Stages[0].Kept && !x.Stages[1].Kept:
 		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
+	case fusion.Rank == nil:
+		x.Verdict = "lost in fusion: the texts that found it weigh nothing beside the others, or it was written just now"
 	case !fusion.Kept:
-		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k or top_k of %d would have kept it", *fusion.Rank, *fusion.Rank)
+		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k of %d would have kept it", *fusion.Rank, *fusion.Rank)
+		if r := asked.config.Retrieval; *fusion.Rank <= min(r.DenseTopK, r.SparseTopK) { // a larger top_k has the lanes give more, which changes ranks
+			x.Verdict += ", and top_k of that would have returned it"
+		}
 	case strings.HasPrefix(shape.Reason, "dropped"):
 		x.Verdict = "left out in shaping, " + shape.Reason
 	case asked.result.Rerank.Status != RerankOK:

@@ -3,6 +3,7 @@ package rag_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,15 @@ func TestAFilterOnAnotherKindOfValueIsSaid(t *testing.T) {
 		}
 		if joined := strings.Join(got, "\n"); (want == "") != (joined == "") || !strings.Contains(joined, want) {
 			t.Errorf("%s: got notes %q, want %q", text, joined, want)
+		}
+	}
+}
+
+// TestNoMetaThatCannotBeAskedFor: JSON has no form for such numbers either, so that a hit with one could not be printed.
+func TestNoMetaThatCannotBeAskedFor(t *testing.T) {
+	for _, x := range []any{math.NaN(), math.Inf(1), math.Inf(-1), float32(math.Inf(1))} {
+		if m, err := (rag.Meta{"n": x}).Clean(); !errors.Is(err, rag.ErrInvalid) {
+			t.Errorf("%v is kept as %v (%v)", x, m, err)
 		}
 	}
 }

@@ -98,6 +98,7 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 		`uri like docs/`:             `did you mean "starts with"?`,
 		`a = 1 && b = 2`:             `column 7: expected and, or, or the end, found "&&", did you mean "and"?`,
 		`status = in force`:          `column 10: expected a value after "=", found "in"`,
+		`status = old c`:             `column 14: expected and, or, or the end, found "c"; a value with blanks stands in quotes`,
 		`status = old stuff`:         `column 14: expected and, or, or the end, found "stuff"; a value with blanks stands in quotes`,
 		`exists(a)`:                  `column 1: "exists" stands behind its field`,
 		`a = "x`:                     `column 5: the quote is not closed`,

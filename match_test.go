@@ -23,6 +23,7 @@ func TestMatch(t *testing.T) {
 		{"words", rag.Query{Text: `"annual leave"`}, []string{"a.md", "b.md"}, rag.Hybrid},
 		{"phrase", rag.Query{Text: `"annual leave"`, Match: rag.TextMatch{Phrase: true}}, []string{"a.md"}, rag.Sparse},
 		{"phrase on without quotes", rag.Query{Text: "annual leave", Match: rag.TextMatch{Phrase: true}}, []string{"a.md", "b.md"}, rag.Hybrid},
+		{"a quote that is not closed", rag.Query{Text: `25" annual leave`, Match: rag.TextMatch{Phrase: true}}, []string{"a.md", "b.md"}, rag.Hybrid},
 		{"prefix", rag.Query{Text: "rep*", Mode: rag.Sparse, Match: rag.TextMatch{Prefix: true}}, []string{"b.md"}, rag.Sparse},
 		{"fuzzy", rag.Query{Text: "report", Mode: rag.Sparse, Match: rag.TextMatch{Fuzzy: 1}}, []string{"b.md"}, rag.Sparse},
 		{"phrase by vectors alone", rag.Query{Text: `"annual leave"`, Mode: rag.Dense, Match: rag.TextMatch{Phrase: true}}, []string{"a.md", "b.md"}, rag.Dense},

@@ -2,7 +2,9 @@ package rag
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -54,12 +56,65 @@ func decodeStrict(raw json.RawMessage, into any) error {
 	if err == nil {
 		return nil
 	}
-	known := jsonKeys(reflect.TypeOf(into).Elem())
+	t := reflect.TypeOf(into).Elem()
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
-		return fmt.Errorf("unknown setting %q%s (known: %s): %w", name, DidYouMean(name, known), strings.Join(known, ", "), ErrInvalid)
+		known := keysBeside(raw, t, name)
+		return fmt.Errorf("unknown setting %q%s (%s): %w", name, DidYouMean(name, known), listKnown(known), ErrInvalid)
 	}
-	return fmt.Errorf("settings: %v (known: %s): %w", err, strings.Join(known, ", "), ErrInvalid)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		got := cmp.Or(jsonKinds[wrong.Value], "the "+wrong.Value) // the number 1.5; no text, which may be a secret
+		return fmt.Errorf("%s: want %s, got %s: %w", cmp.Or(wrong.Field, "settings"), jsonKind(wrong.Type), got, ErrInvalid)
+	}
+	return fmt.Errorf("settings: %v (%s): %w", err, listKnown(jsonKeys(t)), ErrInvalid)
+}
+
+func listKnown(keys []string) string {
+	if len(keys) == 0 {
+		return "there are none"
+	}
+	return "known: " + strings.Join(keys, ", ")
+}
+
+// keysBeside returns the keys that a struct has, or the one inside it that an object with the unknown key was read into.
+func keysBeside(raw json.RawMessage, t reflect.Type, unknown string) []string {
+	var object map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	keys := jsonKeys(t)
+	if _, here := object[unknown]; here {
+		return keys
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if inside := keysBeside(object[name], t.Field(i).Type, unknown); inside != nil {
+			return inside
+		}
+	}
+	return nil
+}
+
+// jsonKinds says what a value is, by encoding/json's name for it.
+var jsonKinds = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "keys and values"}
+
+// jsonKind says what a field holds, in the words of package config.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "keys and values"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number that is not negative"
+	}
+	return "a whole number"
 }
 
 // jsonKeys returns the JSON names of a struct's fields, sorted.
@@ -185,7 +240,7 @@ var Default = &Providers{}
 func DidYouMean(name string, known []string) string {
 	best, dist := "", len(name)/3+2
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), k); d < dist {
+		if d := editDistance(strings.ToLower(name), k); d < min(dist, max(len(name), len(k))) { // they have something in common
 			best, dist = k, d
 		}
 	}

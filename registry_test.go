@@ -36,6 +36,29 @@ func TestRegistry(t *testing.T) {
 	if _, err := r.New("section", rag.Env{}, json.RawMessage(`{"max_token": 7}`)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "max_tokens"`) {
 		t.Errorf("unknown setting: %v", err)
 	}
+	r.Register("nested", rag.Typed(func(rag.Env, struct {
+		K      float64 `json:"k"`
+		Seed   uint64  `json:"seed"`
+		Fields struct {
+			Title int `json:"title"`
+		} `json:"fields"`
+	}) (int, error) {
+		return 0, nil
+	}))
+	r.Register("bare", rag.Typed(func(rag.Env, struct{}) (int, error) { return 0, nil }))
+	for _, c := range []struct{ name, settings, want string }{
+		{"nested", `{"fields": {"titel": 2}}`, `unknown setting "titel", did you mean "title"? (known: title)`},
+		{"nested", `{"titel": 2}`, `(known: fields, k, seed)`},
+		{"nested", `{"k": "2"}`, `k: want a number, got a text`},
+		{"nested", `{"seed": -1}`, `seed: want a whole number that is not negative, got the number -1`},
+		{"nested", `{"fields": {"title": [1]}}`, `fields.title: want a whole number, got a list`},
+		{"nested", `[]`, `settings: want keys and values, got a list`},
+		{"bare", `{"k": 2}`, `unknown setting "k" (there are none)`},
+	} {
+		if _, err := r.New(c.name, rag.Env{}, json.RawMessage(c.settings)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.settings, err, c.want)
+		}
+	}
 	for name, register := range map[string]func(){
 		"taken": func() { r.Register("section", factory) },
 		"empty": func() { r.Register("", factory) },

@@ -306,12 +306,15 @@ func (s *search) fuse(deeper int) {
 	r := s.config.Retrieval
 	var rankings []Ranking
 	for _, lane := range []Ranking{{Stage: StageDense, Weight: r.DenseWeight}, {Stage: StageSparse, Weight: r.SparseWeight}} {
-		whole := 0.0 // of the weights of the lane's texts
+		most, whole := 0.0, 0.0 // of the weights of the lane's texts; their sum, in units of the most, does not overflow
 		for _, l := range s.lists[lane.Stage] {
-			whole += s.lookups[l.lookup].Weight
+			most = max(most, s.lookups[l.lookup].Weight)
 		}
 		for _, l := range s.lists[lane.Stage] {
-			share := s.lookups[l.lookup].Weight / whole
+			whole += s.lookups[l.lookup].Weight / most
+		}
+		for _, l := range s.lists[lane.Stage] {
+			share := s.lookups[l.lookup].Weight / most / whole
 			rankings = append(rankings, Ranking{lane.Stage, lane.Weight * share, l.matches})
 			span.In += len(l.matches)
 		}

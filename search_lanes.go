@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag/internal/lang"
+	"github.com/seed-d8745b77/rag/internal/quote"
 )
 
 // queryStages are the stages of a search, in order.
@@ -86,7 +87,9 @@ func foreign(language string, known []string) string {
 
 // quotesPhrase reports whether the question asks for words as they stand.
 func (s *search) quotesPhrase() bool {
-	return s.q.Match.Phrase && strings.ContainsAny(s.text, openingQuotes)
+	return s.q.Match.Phrase && slices.ContainsFunc(quote.Sections(s.text), func(q quote.Section) bool {
+		return q.Quoted && strings.TrimSpace(q.Text) != ""
+	})
 }
 
 // leaveOutPhrases drops the dense lane for a question with a quoted phrase: it would bring passages without the phrase.
@@ -104,9 +107,6 @@ func (s *search) leaveOutPhrases() {
 	s.note(StageDense, SpanLeftOut, reason)
 	s.setMode()
 }
-
-// openingQuotes are the marks with which [TextMatch] lets a phrase begin.
-const openingQuotes = "\"“„«「『＂"
 
 // lane is what one of the two lanes gave.
 type lane struct {

@@ -27,11 +27,14 @@ func (q SubQuery) validate() error {
 		return fmt.Errorf("the text is empty: %w", ErrInvalid)
 	case q.Role != "" && q.Role != AsQuestion && q.Role != AsPassage:
 		return fmt.Errorf("unknown role %q (known: %s, %s): %w", q.Role, AsQuestion, AsPassage, ErrInvalid)
-	case !(q.Weight >= 0) || q.Weight-q.Weight != 0: // not a number, or infinite
+	case !isWeight(q.Weight):
 		return fmt.Errorf("the weight is %v: it must not be negative: %w", q.Weight, ErrInvalid)
 	}
 	return nil
 }
+
+// isWeight reports whether x is neither negative nor infinite nor NaN.
+func isWeight(x float64) bool { return x >= 0 && x-x == 0 }
 
 // validateAlso reports the first sub-query that cannot be looked up, and too many.
 func validateAlso(also []SubQuery) error {

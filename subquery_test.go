@@ -145,6 +145,22 @@ func TestExplainFollowsSubQueries(t *testing.T) {
 	}
 }
 
+// TestExtremeWeights: sums of weights do not overflow, and a text that weighs nothing beside the others is explained.
+func TestExtremeWeights(t *testing.T) {
+	f := animals(t)
+	q := rag.Query{Text: "platform nine", Mode: rag.Sparse, Also: []rag.SubQuery{{Text: "ducks on ponds", Weight: math.MaxFloat64}, {Text: "owls hunt", Weight: math.MaxFloat64}}}
+	hits := f.search(q).Hits
+	if len(hits) < 2 {
+		t.Fatalf("%d hits, want those of the two that weigh most", len(hits))
+	}
+	q.Also[1].Weight = math.SmallestNonzeroFloat64
+	for _, h := range hits {
+		if _, err := f.Explain(t.Context(), q, h.Chunk.ID); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSubQueriesThatMakeNoSense(t *testing.T) {
 	f := animals(t)
 	for name, also := range map[string][]rag.SubQuery{

@@ -76,7 +76,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"fraction for a whole number", "retrieval: {top_k: 1.5}", "rag.yaml:1: retrieval.top_k: want a whole number, got a number"},
 		{"number for a text", "collection: 5", "rag.yaml:1: collection: want a text, got a whole number"},
 		{"text for a switch", "retrieval: {enable_dense: on}", "want true or false, got a text"},
-		{"infinite", "retrieval: {dense_weight: .inf}", "want a number"},
+		{"infinite", "retrieval: {dense_weight: .inf}", "want a number, got one that is too large"},
 		{"list for a group", "retrieval: [1]", "rag.yaml:1: retrieval: want keys and values, got a list"},
 		{"list at the top", "- a", "rag.yaml:1: configuration: want keys and values, got a list"},
 		{"list for a provider", "splitter: [a]", "rag.yaml:1: splitter: want keys and values, got a list"},

@@ -234,8 +234,11 @@ func (r *reader) scalar(n *yaml.Node, t reflect.Type, path string) (any, error) 
 		}
 	}
 	v, ok := convert(text, tag, t.Kind())
-	if !ok {
-		return nil, r.errorf(n, "%s: want %s, got %s", at(path), kindName(t), tagName(tag))
+	if want, got := kindName(t), tagName(tag); !ok {
+		if got == want { // .nan, .inf, and whole numbers of more than 64 bits
+			got = "one that is too large, or is none"
+		}
+		return nil, r.errorf(n, "%s: want %s, got %s", at(path), want, got)
 	}
 	r.origins[path] = origin
 	return v, nil

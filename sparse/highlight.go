@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 )
@@ -32,9 +34,10 @@ func (x *BM25) Highlight(ctx context.Context, collection string, q rag.SparseQue
 			h.terms[term] = true
 		}
 	}
-	for piece := range markable(q.Text) {
+	question := newPlain(q.Text)
+	for piece := range markable(question.text) {
 		if piece.gram {
-			h.grams[h.first(q.Text[piece.Start:piece.End])] = true
+			h.grams[h.first(question.text[piece.Start:piece.End])] = true
 		}
 	}
 	found := make([][]rag.TextRange, len(recs))
@@ -58,14 +61,58 @@ func (h *highlighter) text(r rag.TextRecord) (found []rag.TextRange) {
 	if h.seen[h.stemming] == nil {
 		h.seen[h.stemming] = map[string]bool{}
 	}
-	for piece := range markable(r.Text) {
+	p := newPlain(r.Text)
+	for piece := range markable(p.text) {
 		if piece.gram {
-			found = append(found, h.gram(r.Text, piece.TextRange)...)
+			found = append(found, h.gram(p.text, piece.TextRange)...)
 		} else {
-			found = append(found, h.token(r.Text, piece.TextRange)...)
+			found = append(found, h.token(p.text, piece.TextRange)...)
 		}
 	}
+	for i := range found {
+		found[i] = p.original(found[i])
+	}
 	return found
+}
+
+// plain is a text as the analyzer cuts it: a letter may have been written in several characters (a base and its accent,
+// the parts of a Hangul syllable), or several letters in one (㎏).
+type plain struct {
+	text string
+	from []rag.TextRange // by byte of text: where in the original it came from; nil if text is the original
+}
+
+func newPlain(text string) plain {
+	if norm.NFKC.IsNormalString(text) {
+		return plain{text: text}
+	}
+	var p plain
+	var out strings.Builder
+	var segments norm.Iter
+	ended := 0 // bytes of which it is known where they come from
+	for segments.InitString(norm.NFKC, text); !segments.Done(); {
+		start := segments.Pos()
+		segment := segments.Next()
+		out.Write(segment)
+		for range segment {
+			p.from = append(p.from, rag.TextRange{Start: start})
+		}
+		if end := segments.Pos(); end > start { // else there is more of a character that stands for several
+			for ; ended < len(p.from); ended++ {
+				p.from[ended].End = end
+			}
+		}
+	}
+	p.text = out.String()
+	return p
+}
+
+// original returns where a range of the text, which is not empty, came from.
+func (p plain) original(r rag.TextRange) rag.TextRange {
+	if p.from == nil {
+		return r
+	}
+	return rag.TextRange{Start: p.from[r.Start].Start, End: p.from[r.End-1].End}
 }
 
 // gram marks an n-gram that is asked for, or the characters of it that are asked for alone.
@@ -133,8 +180,7 @@ type span struct {
 	gram bool
 }
 
-// markable yields the pieces of a text. It cuts the text as it stands, since the analyzer's own cuts are those of the
-// normalised text.
+// markable yields the pieces of a text. The analyzer's own cuts have no places.
 func markable(text string) func(yield func(span) bool) {
 	return func(yield func(span) bool) {
 		for at := 0; at < len(text); {

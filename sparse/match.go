@@ -8,6 +8,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/quote"
 )
 
 // ask makes clauses and phrases of a query's text. They are the asking's, which the caller gives back when it is done.
@@ -15,7 +16,11 @@ func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) *asking {
 	stemmings := index.Stemmings()
 	a := askings.Get().(*asking)
 	a.index, a.analyzer, a.match, a.stemmings = index, x.analyzer, q.Match, stemmings[:min(len(stemmings), maxQueryStemmings)]
-	for _, s := range sections(q.Text, q.Match.Phrase) {
+	sections := []quote.Section{{Text: q.Text}}
+	if q.Match.Phrase {
+		sections = quote.Sections(q.Text)
+	}
+	for _, s := range sections {
 		a.section(s)
 	}
 	return a
@@ -44,10 +49,10 @@ type asking struct {
 }
 
 // section adds a stretch of the query; if it is in quotes, its words must stand together too.
-func (a *asking) section(s section) {
+func (a *asking) section(s quote.Section) {
 	var phrase bm25.Phrase
 	next := 0
-	for _, w := range beginnings(s.text, a.match.Prefix) {
+	for _, w := range beginnings(s.Text, a.match.Prefix) {
 		var asked []analyze.Asked
 		if w.unfinished {
 			asked, next = a.analyzer.AskPrefix(w.text, a.stemmings, next)
@@ -56,10 +61,10 @@ func (a *asking) section(s section) {
 		}
 		for i, t := range asked {
 			terms := a.term(t)
-			for s.quoted && t.Position >= len(phrase) {
+			for s.Quoted && t.Position >= len(phrase) {
 				phrase = append(phrase, nil)
 			}
-			if s.quoted {
+			if s.Quoted {
 				phrase[t.Position] = append(phrase[t.Position], terms...)
 			} else if i == 0 || asked[i-1].Position != t.Position || asked[i-1].Form != t.Form {
 				a.similar(t) // once for the stems of a word
@@ -133,35 +138,6 @@ func (a *asking) similar(t analyze.Asked) {
 			a.add(t.Form+"~"+string(rune('0'+n)), terms, editWeights[n])
 		}
 	}
-}
-
-// section is a stretch of a query, in or out of quotes.
-type section struct {
-	text   string
-	quoted bool
-}
-
-// quotes are the marks that open a quotation, each with the one that closes it.
-var quotes = map[rune]rune{'"': '"', '“': '”', '„': '“', '«': '»', '「': '」', '『': '』', '＂': '＂'}
-
-// sections cuts a query at its quotes. A quote that is not closed is a sign like others.
-func sections(text string, phrases bool) []section {
-	var list []section
-	for phrases {
-		open := strings.IndexFunc(text, func(r rune) bool { return quotes[r] != 0 })
-		if open < 0 {
-			break
-		}
-		r, size := utf8.DecodeRuneInString(text[open:])
-		inside := text[open+size:]
-		end := strings.IndexRune(inside, quotes[r])
-		if end < 0 {
-			break
-		}
-		list = append(list, section{text[:open], false}, section{inside[:end], true})
-		text = inside[end+utf8.RuneLen(quotes[r]):]
-	}
-	return append(list, section{text, false})
 }
 
 // words is a part of a section that ends in a beginning of a word, or is whole.

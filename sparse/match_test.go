@@ -51,6 +51,7 @@ func TestMatch(t *testing.T) {
 		{`"the of"`, phrase, ""}, // nothing to rank by
 		{`annual "the of"`, phrase, "leave sick"},
 		{`25" leave`, phrase, "leave sick"}, // no quote is closed
+		{`25" «annual leave»`, phrase, "leave"},
 		{`“cross entropy loss”`, phrase, "code snake"},
 		{`"CrossEntropyLoss in release"`, phrase, "code"},
 		{`"release v1.2.3"`, phrase, "code"},

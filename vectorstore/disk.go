@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -144,7 +145,7 @@ func (s *store) commit(c *collection, fn func(w *write) error) (gen uint64, err 
 				return err
 			}
 		}
-		if gen, err = tx.Bucket(rootBucket).NextSequence(); err != nil {
+		if gen, err = nextGeneration(tx.Bucket(rootBucket)); err != nil {
 			return err
 		}
 		head := record.NewWriter(layoutVersion, 16)
@@ -161,6 +162,16 @@ func (s *store) commit(c *collection, fn func(w *write) error) (gen uint64, err 
 		return logChange(b, change{gen: gen, after: h.gen, put: w.put, removed: w.removed})
 	})
 	return gen, err
+}
+
+// maxStep bounds the steps of generations: eight thousand million writes fit.
+const maxStep = 1 << 32
+
+// nextGeneration takes a random step, so that no two histories come to the same number: a folder that an older copy of the
+// file was put back into would take a snapshot of what was written before for its own, and so would another folder.
+func nextGeneration(root *bolt.Bucket) (uint64, error) {
+	gen := root.Sequence() + 1 + rand.Uint64N(maxStep)
+	return gen, root.SetSequence(gen)
 }
 
 func putRecord(b *bolt.Bucket, key []byte, w *record.Writer) error {

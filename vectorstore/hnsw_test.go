@@ -174,6 +174,82 @@ func TestSnapshotIsACache(t *testing.T) {
 	}
 }
 
+// TestManyEqualVectors: of a text that stands in hundreds of documents, those with the lowest IDs are found, wherever they
+// stand in the graph.
+func TestManyEqualVectors(t *testing.T) {
+	recs := vectors(1000, 16)
+	for i := range recs[:400] {
+		recs[i].Vector, recs[i].ID = recs[0].Vector, fmt.Sprintf("%024x", 400-i)
+	}
+	for _, quantization := range []string{vectorstore.QuantizationNone, vectorstore.QuantizationInt8} {
+		dir := t.TempDir()
+		h, f := openHNSW(t, dir, vectorstore.HNSWConfig{ExactBelow: 1, Quantization: quantization}), openFlat(t, dir)
+		upsert(t, h, recs)
+		for _, k := range []int{1, 10, 100, 400, 500} {
+			q := rag.VectorQuery{Vector: recs[0].Vector, K: k}
+			if diff := cmp.Diff(search(t, f, q), search(t, h, q)); diff != "" {
+				t.Errorf("%s, K %d (-exact +graph):\n%s", quantization, k, diff)
+			}
+		}
+		closed(t, f)
+		closed(t, h)
+	}
+}
+
+// TestSnapshotOfAnotherHistory: a snapshot of another folder, and one of what was written after a backup that is in place
+// again, are not taken for the collection's own, however many writes there were.
+func TestSnapshotOfAnotherHistory(t *testing.T) {
+	recs := vectors(3000, 16)
+	for i := range recs[1000:2000] {
+		recs[1000+i].ID, recs[2000+i].Vector = recs[2000+i].ID, recs[1000+(i+500)%1000].Vector
+	}
+	dir := t.TempDir()
+	f := openFlat(t, dir)
+	upsert(t, f, recs[:1000])
+	closed(t, f)
+	backup, err := os.ReadFile(filepath.Join(dir, "rag.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := openHNSW(t, dir, graphAlways)
+	upsert(t, h, recs[1000:2000])
+	closed(t, h)
+	snapshot, err := os.ReadFile(snapshots(t, dir)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rag.db"), backup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	for dir, write := range map[string][]int{dir: {2000}, other: {0, 2000}} {
+		f := openFlat(t, dir)
+		for _, first := range write {
+			upsert(t, f, recs[first:first+1000])
+		}
+		defer closed(t, f)
+	}
+	if err := os.MkdirAll(filepath.Join(other, "hnsw"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "hnsw", filepath.Base(snapshots(t, dir)[0])), snapshot, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, dir := range map[string]string{"backup": dir, "another folder": other} {
+		t.Run(name, func(t *testing.T) {
+			h, f := openHNSW(t, dir, graphAlways), openFlat(t, dir)
+			defer closed(t, f)
+			defer closed(t, h)
+			for _, r := range recs[2000:2010] {
+				q := rag.VectorQuery{Vector: r.Vector, K: 10}
+				if diff := cmp.Diff(search(t, f, q), search(t, h, q)); diff != "" {
+					t.Fatalf("(-exact +graph):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
 // TestSmallChangesAreReplayed: a snapshot is not written for each change, neither when it is made nor at closing, and the
 // log brings it up to date.
 // TestSnapshotOfTheEngine: a store in a folder of its own takes the graphs over, and writes none.

@@ -121,7 +121,7 @@ func (s *store) compare(ctx context.Context, c *collection, slot uint32) (found,
 	var q slab.Query
 	c.vectors.PrepareSlot(slot, &q)
 	k := recallK + 1 // itself
-	got, err := s.walk(ctx, c, &q, k, c.slots.live, c.slots.n)
+	got, _, err := s.walk(ctx, c, &q, k, c.slots.live, c.slots.n)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -50,10 +50,11 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 	c.vectors.Prepare(q.Vector, &query)
 	var found []candidate
 	var err error
+	ties := true // all that are as good as the last are found
 	if c.graph != nil && !s.tuning.scanIsCheaper(n, c.slots.n) {
-		found, err = s.walk(ctx, c, &query, wanted, allowed, n)
+		found, ties, err = s.walk(ctx, c, &query, wanted, allowed, n)
 	}
-	if err == nil && len(found) < wanted { // also where the graph has lost some
+	if err == nil && (len(found) < wanted || !ties) { // also where the graph has lost some
 		found, err = scan(ctx, c.vectors, &query, wanted, allowed, s.workers)
 	}
 	if err != nil {
@@ -68,8 +69,8 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 }
 
 // walk asks the graph for the best k of the n allowed slots, and for others that are as good as the last of them: the
-// caller breaks ties.
-func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitset.Set, n int) ([]candidate, error) {
+// caller breaks ties. ties is false if there may be more of those: of a text that stands in hundreds of documents.
+func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitset.Set, n int) (found []candidate, ties bool, err error) {
 	width := max(s.tuning.ef, spare(k))
 	r := hnsw.Request{K: width, Ef: width}
 	if c.graph.Len() != n { // a filter leaves some out, or a writer has linked what is not to be seen yet
@@ -77,18 +78,18 @@ func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, a
 	}
 	hits, err := c.graph.Search(ctx, q, r, make([]hnsw.Hit, 0, width))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found := make([]candidate, 0, k)
+	found = make([]candidate, 0, k)
 	for _, h := range hits {
 		if len(found) >= k && h.Score < found[k-1].score {
-			break
+			return found, true, nil
 		}
 		if allowed.Has(h.Slot) { // one that was linked since
 			found = append(found, candidate{slot: h.Slot, score: h.Score})
 		}
 	}
-	return found, nil
+	return found, len(hits) < width, nil
 }
 
 // rescore replaces scores by exact ones, and notes the IDs that are read by the way.

@@ -134,16 +134,15 @@ func number(t string) string {
 	if !strings.Contains(t, ",") {
 		return t
 	}
-	groups := strings.Split(t, ",")
-	joined := groups[0]
-	for _, g := range groups[1:] {
+	var joined strings.Builder // a row of a table may be one such token
+	for i, g := range strings.Split(t, ",") {
 		digits, _, _ := strings.Cut(g, ".")
-		if len(digits) != thousands {
-			joined += "."
+		if i > 0 && len(digits) != thousands {
+			joined.WriteByte('.')
 		}
-		joined += g
+		joined.WriteString(g)
 	}
-	return joined
+	return joined.String()
 }
 
 // elisions are the French and Italian articles and pronouns that lose their vowel before a word.

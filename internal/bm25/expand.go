@@ -56,15 +56,15 @@ func (x *Index) Similar(word string, edits, limit int) []Similar {
 		})
 	}
 	list := make([]Similar, 0, len(nearest))
+	var b block
 	for t, n := range nearest {
-		if n > 0 {
-			list = append(list, Similar{t, n})
-		}
 		for _, p := range x.parts {
 			if i, ok := p.seg.find(t); ok {
-				list := p.seg.postings(i)
-				counts[t] += list.count
+				counts[t] += p.liveCount(p.seg.postings(i), &b)
 			}
+		}
+		if n > 0 && counts[t] > 0 { // else only documents that have left had it
+			list = append(list, Similar{t, n})
 		}
 	}
 	slices.SortFunc(list, func(a, b Similar) int {

@@ -229,6 +229,15 @@ func TestExpansions(t *testing.T) {
 	}
 }
 
+// TestSimilarLeavesOutWhatIsGone: words that only documents had that have left take no place among the most similar.
+func TestSimilarLeavesOutWhatIsGone(t *testing.T) {
+	x := with(t, nil, nil, doc("a", "cart"), doc("b", "card"), doc("c", "card"), doc("d", "cars cars"), doc("e", "cars"), doc("f", "other"), doc("g", "other"))
+	x = with(t, x, []string{"b", "c", "d"})
+	if diff := gocmp.Diff([]bm25.Similar{{Term: "cars", Edits: 1}, {Term: "cart", Edits: 1}}, x.Similar("care", 1, 2)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestSimilarAgainstAll compares with the distance to every word.
 func TestSimilarAgainstAll(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 4))

@@ -77,3 +77,10 @@ func TestShortQueries(t *testing.T) {
 		}
 	}
 }
+
+// TestLongWord would go on for a quarter of an hour if the time grew with the square of a word's length.
+func TestLongWord(t *testing.T) {
+	if got := lang.Detect(strings.Repeat("ü", 1<<18)); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
