@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -21,9 +22,15 @@ type Config struct {
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
 	Rerank      ProviderConfig             `json:"rerank"`       // provider "none": no reranking
+	LLM         ProviderConfig             `json:"llm"`          // chat model; provider "none": none
+	VisionLLM   ProviderConfig             `json:"vision_llm"`   // chat model that sees pictures; provider "none": the one of llm
+	Verifier    ProviderConfig             `json:"verifier"`     // judges the citations of an answer; provider "none": they are not looked at
 	Retrieval   RetrievalConfig            `json:"retrieval"`
+	Answer      AnswerConfig               `json:"answer"`
 	Ingest      IngestConfig               `json:"ingest"`
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
+
+	Agent json.RawMessage `json:"agent"` // settings of package agent, an object; nil: all defaults
 
 	QueryTransforms []ProviderConfig `json:"query_transforms"` // in order; none: questions are looked up as they are
 }
@@ -106,6 +113,33 @@ type RetrievalConfig struct {
 	RewriteMS int `json:"rewrite_timeout_ms"` // longest that one query transform may take; default 10,000
 }
 
+// AnswerConfig sets how a question is answered from the passages found. The prompts are templates (text/template) over
+// [PromptData]; each may stand in a file instead, whose path is relative to the working directory.
+type AnswerConfig struct {
+	Passages      int     `json:"passages"`       // passages that an answer is made from at most; default 8
+	ContextTokens int     `json:"context_tokens"` // tokens of them that a chat model is shown at most; default 3000
+	Sentences     int     `json:"sentences"`      // sentences of an extractive answer at most; default 3
+	MaxTokens     int     `json:"max_tokens"`     // longest reply of the chat model, in tokens; default 1024
+	TimeoutMS     int     `json:"timeout_ms"`     // longest the chat model may take; after that sentences of the sources are the answer; default 60,000
+	RefuseBelow   float64 `json:"refuse_below"`   // confidence, 0 to 1, below which there is no answer; default 0.4; below 0: every question is answered
+	ReliableFrom  float64 `json:"reliable_from"`  // confidence, 0 to 1, from which on an answer can be reliable; default 0.75
+	System        string  `json:"system"`         // template of the system message; "": the built-in one
+	SystemFile    string  `json:"system_file"`    // or the file it is in
+	Prompt        string  `json:"prompt"`         // template of the message with question and sources; "": the built-in one
+	PromptFile    string  `json:"prompt_file"`    // or the file it is in
+}
+
+// fillDefaults puts the default into every zero field but the prompts.
+func (a *AnswerConfig) fillDefaults(d AnswerConfig) {
+	a.Passages = cmp.Or(a.Passages, d.Passages)
+	a.ContextTokens = cmp.Or(a.ContextTokens, d.ContextTokens)
+	a.Sentences = cmp.Or(a.Sentences, d.Sentences)
+	a.MaxTokens = cmp.Or(a.MaxTokens, d.MaxTokens)
+	a.TimeoutMS = cmp.Or(a.TimeoutMS, d.TimeoutMS)
+	a.RefuseBelow = cmp.Or(a.RefuseBelow, d.RefuseBelow)
+	a.ReliableFrom = cmp.Or(a.ReliableFrom, d.ReliableFrom)
+}
+
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
 // state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
 type IngestConfig struct {
@@ -116,6 +150,8 @@ type IngestConfig struct {
 	MaxImages         int   `json:"max_images"`          // pictures of a document; default 1,000
 	MaxChunks         int   `json:"max_chunks"`          // passages of a document; default 50,000
 	DocumentTimeoutMS int   `json:"document_timeout_ms"` // longest that reading, splitting and transforming a source may take; default 600,000 (10 minutes)
+	WatchQuietMS      int   `json:"watch_quiet_ms"`      // of a watch: how long nothing must have changed before a pass; default 500
+	WatchMaxMS        int   `json:"watch_max_ms"`        // of a watch: longest that a pass waits while changes go on; default 5000
 }
 
 // DefaultConfig returns the configuration of an engine opened without options.
@@ -132,9 +168,15 @@ func DefaultConfig() Config {
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
 		Rerank:      ProviderConfig{Provider: None},
+		LLM:         ProviderConfig{Provider: None},
+		VisionLLM:   ProviderConfig{Provider: None},
 
 		QueryTransforms: []ProviderConfig{},
 
+		Verifier: ProviderConfig{Provider: "overlap"},
+		Answer: AnswerConfig{
+			Passages: 8, ContextTokens: 3000, Sentences: 3, MaxTokens: 1024, TimeoutMS: 60_000, RefuseBelow: 0.4, ReliableFrom: 0.75,
+		},
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,
@@ -144,6 +186,7 @@ func DefaultConfig() Config {
 		Ingest: IngestConfig{
 			MaxSourceBytes: 64 << 20, MaxUnpackedBytes: 512 << 20,
 			MaxPages: 10_000, MaxImages: 1000, MaxChunks: 50_000, DocumentTimeoutMS: 600_000,
+			WatchQuietMS: 500, WatchMaxMS: 5000,
 		},
 		Trace: ProviderConfig{Provider: "jsonl"},
 	}

@@ -9,12 +9,16 @@ import (
 )
 
 // A group is written with one transaction per store. The bounds keep transactions small (bbolt slows down beyond
-// about 1,000 records) and the work lost at a crash short.
+// about 1,000 records) and the work lost at a crash short. Each transaction waits for the disk: of short documents, 256
+// a group instead of 64 were ingested a fifth faster.
 const (
 	groupChunks = 256
-	groupDocs   = 64
+	removeDocs  = 64                    // documents that are removed in one transaction: each may have thousands of chunks
 	groupLinger = 20 * time.Millisecond // how long a group waits for more: about what its flushes to disk cost
 )
+
+// groupDocs is the most documents of a group. Tests that need more commits than they have documents for change it.
+var groupDocs = 256
 
 // writeAll takes prepared sources in groups until the channel closes.
 func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
@@ -64,7 +68,8 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 		return err
 	}
 	start := r.now()
-	if err := r.markDirty(ctx, w.pending); err != nil {
+	removed := w.removed(group)
+	if err := r.markDirty(ctx, w.pending, r.touched(w, removed)); err != nil {
 		return err
 	}
 	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
@@ -73,12 +78,24 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.commit(ctx, group); err != nil {
 		return err
 	}
-	if err := r.unindex(ctx, r.indexName(), w.removed(group)); err != nil {
+	if err := r.unindex(ctx, r.indexName(), removed); err != nil {
 		return err
 	}
 	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
 	r.tally(group, w)
 	return nil
+}
+
+// touched are the IDs that an index which cannot list its records may keep if the group is not written to its end.
+func (r *ingestRun) touched(w *groupWork, removed []string) []string {
+	if r.canList() {
+		return nil
+	}
+	ids := slices.Clone(removed)
+	for _, c := range w.changed {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // indexName is the name under which the indexes know the collection.

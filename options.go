@@ -22,11 +22,16 @@ type settings struct {
 	embedder     Embedder
 	cache        EmbedCache
 	chat         ChatModel
+	vision       ChatModel
+	getenv       func(name string) string
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
 	reranker     Reranker
+	verifier     Verifier
 	sink         TraceSink
+	snapshot     bool
+	lockWait     time.Duration
 
 	queryTransformers []QueryTransformer // nil: the configured ones
 }
@@ -47,6 +52,10 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l
 
 // WithClock replaces time.Now.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
+
+// WithLockWait makes [Open] wait this long for another process that has the data open, before it is ErrLocked.
+// Without it, that is told at once.
+func WithLockWait(d time.Duration) Option { return func(s *settings) { s.lockWait = d } }
 
 // WithCatalog uses this catalog.
 func WithCatalog(c Catalog) Option { return func(s *settings) { s.catalog = c } }
@@ -73,8 +82,18 @@ func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e
 // WithEmbedCache keeps vectors here across runs.
 func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = c } }
 
-// WithChatModel gives providers that ask a chat model, such as the reranker "llm", this one.
+// WithChatModel answers questions with this chat model, and gives it to providers that ask one, such as the reranker "llm".
 func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
+
+// WithVisionModel gives providers that show a chat model pictures, such as the transformer "caption", this one; without it
+// they ask the other.
+func WithVisionModel(m ChatModel) Option { return func(s *settings) { s.vision = m } }
+
+// WithGetenv lets providers look for keys that no setting gives in the environment, such as OPENAI_API_KEY; getenv is
+// [os.Getenv] or reads names from elsewhere. Without it the engine reads no environment.
+func WithGetenv(getenv func(name string) string) Option {
+	return func(s *settings) { s.getenv = getenv }
+}
 
 // WithVectorStore uses this vector store.
 func WithVectorStore(v VectorStore) Option { return func(s *settings) { s.vectors = v } }
@@ -92,6 +111,9 @@ func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r
 func WithQueryTransformers(ts ...QueryTransformer) Option {
 	return func(s *settings) { s.queryTransformers = append([]QueryTransformer{}, ts...) }
 }
+
+// WithVerifier has the citations of answers judged by v.
+func WithVerifier(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }

@@ -45,19 +45,24 @@ type Engine struct {
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder   // nil: sparse only
+	chat         ChatModel  // nil: none, and answers are extractive
+	vision       ChatModel  // chat, if there is no other
 	cache        EmbedCache // nil: off
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
 	ranker       lazyReranker
+	verifier     Verifier // nil: citations are not looked at
+	prompts      prompts
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
 	queryTransforms []namedTransform
 
-	closers []io.Closer
-	closed  atomic.Bool
+	closers  []io.Closer
+	closed   atomic.Bool
+	snapshot bool // opened by WithSnapshot: nothing is written
 
 	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
@@ -72,8 +77,8 @@ type Engine struct {
 // and traces only where a sink is given. Without options it uses the providers of [DefaultConfig], which must be
 // linked in. Several engines of one process share the data of a folder.
 //
-// Errors: ErrUnknownProvider; ErrLocked if another process has the data open, after waiting two seconds (the message
-// names it); ErrInvalid for damaged or newer data and for bad settings.
+// Errors: ErrUnknownProvider; ErrLocked if another process has the data open (the message names it), unless
+// [WithLockWait] or [WithSnapshot] is given; ErrInvalid for damaged or newer data and for bad settings.
 func Open(dir string, opts ...Option) (*Engine, error) {
 	s := settings{config: DefaultConfig(), providers: Default, logger: slog.New(slog.DiscardHandler), now: time.Now}
 	for _, opt := range opts {
@@ -86,12 +91,12 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	if err := s.config.validate(); err != nil {
 		return nil, err
 	}
-	if dir != "" {
+	if dir != "" && !s.snapshot {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}, snapshot: s.snapshot}
 	if err := e.build(&s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -100,10 +105,16 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
+	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Getenv: s.getenv}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
-	var err error
+	err := e.beginSnapshot(s, &env)
+	if err != nil {
+		return err
+	}
+	if err = e.buildChat(s, &env); err != nil {
+		return err
+	}
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
@@ -113,7 +124,7 @@ func (e *Engine) build(s *settings) error {
 		}
 		env.Embedder, env.Tokens = e.embedder, e.tokens
 	}
-	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
+	if err = e.openCatalog(s, env); err != nil {
 		return err
 	}
 	if e.embedder != nil {
@@ -137,6 +148,9 @@ func (e *Engine) build(s *settings) error {
 		return err
 	}
 	if err = e.buildQueryTransforms(s, env); err != nil {
+		return err
+	}
+	if err = e.buildAnswers(s, env); err != nil {
 		return err
 	}
 	if s.sink != nil || c.Trace.Provider != None {
@@ -164,6 +178,37 @@ func (e *Engine) build(s *settings) error {
 		e.own(e.loaders.ocr)
 	}
 	return nil
+}
+
+// buildChat makes the chat models and puts them into env. They ask nobody yet.
+func (e *Engine) buildChat(s *settings, env *Env) (err error) {
+	c, models := &s.config, &s.providers.ChatModels
+	if s.chat != nil || c.LLM.Provider != None {
+		if e.chat, err = provide(e, "llm", "llm", s.chat, c.LLM, models, *env); err != nil {
+			return err
+		}
+	}
+	e.vision = e.chat
+	if s.vision != nil || c.VisionLLM.Provider != None {
+		if e.vision, err = provide(e, "vision_llm", "vision_llm", s.vision, c.VisionLLM, models, *env); err != nil {
+			return err
+		}
+	}
+	env.Chat, env.Vision = e.chat, e.vision
+	return nil
+}
+
+// lockRetry is the pause between two tries to open data that another process has open.
+const lockRetry = 50 * time.Millisecond
+
+// openCatalog makes the catalog, which is the first to open the data, and waits for another process as long as it may.
+func (e *Engine) openCatalog(s *settings, env Env) (err error) {
+	for deadline := time.Now().Add(s.lockWait); ; <-time.After(lockRetry) {
+		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
+		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
+			return err
+		}
+	}
 }
 
 // buildCache makes the embedding cache. A program that links none goes without: it only saves time.
@@ -304,6 +349,9 @@ func (c *Config) fillDefaults() {
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)
 	provider(&c.Rerank, d.Rerank)
+	provider(&c.LLM, d.LLM)
+	provider(&c.VisionLLM, d.VisionLLM)
+	provider(&c.Verifier, d.Verifier)
 	provider(&c.Trace, d.Trace)
 	if c.Transforms == nil {
 		c.Transforms = d.Transforms
@@ -337,6 +385,7 @@ func (c *Config) fillDefaults() {
 	if r.RerankWeight == 0 {
 		r.RerankWeight = d.Retrieval.RerankWeight
 	}
+	c.Answer.fillDefaults(d.Answer)
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
@@ -348,6 +397,8 @@ func (c *Config) fillDefaults() {
 	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
 	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
 	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
+	num(&c.Ingest.WatchQuietMS, d.Ingest.WatchQuietMS)
+	num(&c.Ingest.WatchMaxMS, d.Ingest.WatchMaxMS)
 }
 
 // maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
@@ -363,9 +414,12 @@ func (c *Config) validate() error {
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
 		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
+		{"answer.passages", c.Answer.Passages}, {"answer.context_tokens", c.Answer.ContextTokens}, {"answer.sentences", c.Answer.Sentences},
+		{"answer.max_tokens", c.Answer.MaxTokens}, {"answer.timeout_ms", c.Answer.TimeoutMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
+		{"ingest.watch_quiet_ms", c.Ingest.WatchQuietMS}, {"ingest.watch_max_ms", c.Ingest.WatchMaxMS},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
@@ -379,6 +433,9 @@ func (c *Config) validate() error {
 	}
 	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
 		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
+	}
+	if a := c.Answer; !(a.RefuseBelow <= 1 && a.ReliableFrom > 0 && a.ReliableFrom <= 1) {
+		return fmt.Errorf("answer.refuse_below is %v and reliable_from %v: they must be at most 1, and reliable_from above 0: %w", a.RefuseBelow, a.ReliableFrom, ErrInvalid)
 	}
 	if err := (Query{}).shaping(&r).validate(); err != nil {
 		return fmt.Errorf("retrieval.%w", err)

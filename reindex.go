@@ -37,22 +37,30 @@ type Built struct {
 // again. If it is cut short, the old indexes stay; what was begun is cleaned away by the next write. Vectors of the
 // same model are taken over.
 func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexReport, error) {
+	if err := e.writable("reindex"); err != nil {
+		return nil, err
+	}
 	name := e.collection(req.Collection)
 	defer e.write(name)()
-	start := e.now()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	old := info.Header
+	return e.rebuild(ctx, info, !info.Header.Dirty, req.Progress)
+}
+
+// rebuild is Reindex within the collection's turn to write. With reuse, vectors of the same model are taken over.
+func (e *Engine) rebuild(ctx context.Context, info CollectionInfo, reuse bool, progress func(Progress)) (*ReindexReport, error) {
+	start, name, old := e.now(), info.Name, info.Header
 	rep := &ReindexReport{Collection: name, Documents: info.Documents, Chunks: info.Chunks, Before: Built{old.Embedder, old.Sparse}}
 	next := e.newHeader()
+	next.Calibration = old.Calibration // that it may be out of date is said where it would be used
 	next.Created, next.Generation = old.Created, old.Generation+1
 	rep.After = Built{next.Embedder, next.Sparse}
-	if err := e.canDrop(); err != nil {
-		return nil, err
+	if err := e.canClear(); err != nil {
+		return nil, fmt.Errorf("reindex: %w", err)
 	}
-	if err := e.buildBeside(ctx, name, old, next.Generation, rep, req.Progress); err != nil {
+	if err := e.buildBeside(ctx, name, old, next.Generation, reuse, rep, progress); err != nil {
 		return nil, errors.Join(err, e.giveUp(context.WithoutCancel(ctx), name, old))
 	}
 	next.begin(RunReindex) // until the old generation is gone
@@ -70,18 +78,8 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &next}})
 }
 
-// canDrop reports a store whose old records could not be removed.
-func (e *Engine) canDrop() error {
-	for _, store := range []any{e.vectors, e.sparse} {
-		if _, ok := store.(Dropper); store != nil && !ok {
-			return fmt.Errorf("reindex: %s cannot remove a whole collection: %w", providerName(store), ErrUnsupported)
-		}
-	}
-	return nil
-}
-
 // buildBeside fills the indexes of another generation from the catalog.
-func (e *Engine) buildBeside(ctx context.Context, name string, old Header, generation int, rep *ReindexReport, progress func(Progress)) error {
+func (e *Engine) buildBeside(ctx context.Context, name string, old Header, generation int, reuse bool, rep *ReindexReport, progress func(Progress)) error {
 	dirty := old
 	dirty.begin(RunReindex) // so that the next write cleans up if this one is cut short
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &dirty}}); err != nil {
@@ -91,7 +89,7 @@ func (e *Engine) buildBeside(ctx context.Context, name string, old Header, gener
 		return &StageError{Stage: StageClean, Err: err}
 	}
 	var from string // generation whose vectors can be taken over
-	if e.embedder != nil && old.Embedder == e.embedder.Model().Fingerprint() && !old.Dirty {
+	if e.embedder != nil && old.Embedder == e.embedder.Model().Fingerprint() && reuse {
 		from = indexName(name, old.Generation)
 	}
 	done := 0

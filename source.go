@@ -30,6 +30,12 @@ type Source struct {
 	Policy    MetaPolicy // what a domain makes of the metadata; nil: it stays as it is
 	Open      func(context.Context) (io.ReadCloser, error)
 
+	// Beside opens a file that the source refers to, such as a picture that a page shows, by a path with slashes relative
+	// to the source's own folder; "/a.png" lies at the top of the set that the source is of. It never leaves that set.
+	// nil: there is nothing beside it. The ledger keeps what a loader asked for, also in vain: when it changes, the source
+	// is ingested again.
+	Beside func(ctx context.Context, name string) (io.ReadCloser, error)
+
 	stored *storedSource // set if the bytes are a document of an export: no loader reads them
 }
 
@@ -125,8 +131,27 @@ func fileSource(p string) (Source, error) {
 		return src, fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
 	}
 	src.Size, src.ModTime = st.Size(), st.ModTime()
-	src.Open = func(context.Context) (io.ReadCloser, error) { return os.Open(abs) }
+	src.Open = func(context.Context) (io.ReadCloser, error) {
+		f, err := os.OpenFile(abs, os.O_RDONLY|dontWait, 0)
+		if err != nil {
+			return nil, readable(err)
+		}
+		return regular(f)
+	}
+	src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFile(abs, name) }
 	return src, nil
+}
+
+// regular returns the file if it still is one: a pipe that took its name meanwhile would never end.
+func regular(f fs.File) (io.ReadCloser, error) {
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
+	}
+	if err != nil {
+		return nil, errors.Join(readable(err), f.Close())
+	}
+	return f, nil
 }
 
 // readable takes the machine's path out of an error, since the URI says it, and adds the kind.
@@ -168,7 +193,12 @@ func Dir(dir string) Sources {
 // rootFS is root's file system for names that are not valid UTF-8 too, which os.Root.FS refuses.
 type rootFS struct{ root *os.Root }
 
-func (r rootFS) Open(name string) (fs.File, error) { return r.root.Open(name) }
+func (r rootFS) Open(name string) (fs.File, error) {
+	return r.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
+}
+
+// Stat opens nothing, as fs.Stat would without it.
+func (r rootFS) Stat(name string) (fs.FileInfo, error) { return r.root.Stat(name) }
 
 // linkError says why a symbolic link is not followed.
 func linkError(root, rel string) error {
@@ -253,8 +283,9 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 			if err != nil {
 				return nil, readable(err)
 			}
-			return f, nil
+			return regular(f)
 		}
+		src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFS(fsys, rel, name) }
 		if !yield(src, nil) {
 			return stop
 		}

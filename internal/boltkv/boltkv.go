@@ -30,6 +30,7 @@ import (
 const (
 	FileName = "rag.db"     // the database
 	LockName = "LOCK"       // locked while a process has the database open; holds its process ID
+	GateName = "COMMIT"     // locked while a transaction is being written; shared by those who copy the file
 	newName  = "rag.db.new" // a database being made; renamed when complete
 	fileMode = os.FileMode(0o600)
 	dirMode  = os.FileMode(0o755)
@@ -42,8 +43,12 @@ const SequentialFill = 0.95
 // 1,000 a transaction 23,302 records/s, 10,000 a transaction 2,023).
 const BatchRecords = 1000
 
-// lockTimeout is how long Open waits for another process.
-const lockTimeout = 2 * time.Second
+// lockTimeout is how long Open waits for another process: one that is just closing, no other.
+const lockTimeout = 100 * time.Millisecond
+
+// commitPatience is how long a commit waits for those who copy the file. A copy that is not done by then is torn, which
+// its maker sees.
+const commitPatience = 10 * time.Second
 
 // maxNameLen keeps a collection name far below bbolt's key limit of 32,768 bytes.
 const maxNameLen = 1024
@@ -62,13 +67,15 @@ type file struct {
 
 	mu   sync.Mutex // held while opening and closing
 	lock *filelock.Lock
+	gate *filelock.Gate // used under write
 
 	write     sync.Mutex   // held by the one that writes, before swap
 	swap      sync.RWMutex // held for reading by every transaction, for writing while bolt changes
 	bolt      *bolt.DB     // nil until opened and after the last handle closed
 	compacted *bolt.DB     // guarded by write: bolt, if nothing was written since it was compacted
 
-	damage atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	damage  atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	updates atomic.Uint64                // that have ended
 }
 
 var registry = struct {
@@ -76,8 +83,8 @@ var registry = struct {
 	files map[string]*file
 }{files: map[string]*file{}}
 
-// Open opens <dir>/rag.db, and makes the directory and the file where they are missing. It waits up to two seconds for
-// another process and then returns a [LockedError]. A file that is not one of ours or was written by a newer version
+// Open opens <dir>/rag.db, and makes the directory and the file where they are missing. If another process has it open
+// that is a [LockedError], at once. A file that is not one of ours or was written by a newer version
 // is a [FormatError], a damaged one a [DamagedError]; neither is changed by a byte. The errors match [ErrLocked],
 // [ErrFormat] and [ErrDamaged].
 func Open(dir string) (*DB, error) {
@@ -134,7 +141,7 @@ func (f *file) release() error {
 	}
 	err := f.guard(f.bolt.Close)
 	f.bolt = nil
-	return errors.Join(err, f.lock.Release(f.damage.Load() == nil))
+	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil))
 }
 
 // open opens the file unless another handle did.
@@ -167,11 +174,15 @@ func (f *file) open() (err error) {
 	} else if err := checkFile(f.path, lock.Stale()); err != nil {
 		return err
 	}
-	db, err := f.openBolt()
+	gate, err := filelock.OpenGate(filepath.Join(filepath.Dir(f.path), GateName))
 	if err != nil {
 		return err
 	}
-	f.bolt, f.lock = db, lock
+	db, err := f.openBolt()
+	if err != nil {
+		return errors.Join(err, gate.Close())
+	}
+	f.bolt, f.lock, f.gate = db, lock, gate
 	return nil
 }
 
@@ -179,7 +190,7 @@ func (f *file) open() (err error) {
 func (f *file) openBolt() (*bolt.DB, error) {
 	var db *bolt.DB
 	err := f.guard(func() (err error) {
-		db, err = bolt.Open(f.path, fileMode, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+		db, err = openFile(f.path, bolt.Options{FreelistType: bolt.FreelistMapType})
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) { // a program that knows nothing of LOCK, such as bbolt's own tool
@@ -197,13 +208,26 @@ func (f *file) openBolt() (*bolt.DB, error) {
 	return db, nil
 }
 
+// OnOpen is given every database that is opened, before its first transaction. Tests set it, programs leave it nil.
+var OnOpen func(*bolt.DB)
+
+// openFile opens a bbolt file for writing.
+func openFile(path string, o bolt.Options) (*bolt.DB, error) {
+	o.Timeout = lockTimeout
+	db, err := bolt.Open(path, fileMode, &o)
+	if err == nil && OnOpen != nil {
+		OnOpen(db)
+	}
+	return db, err
+}
+
 // create makes a complete empty database beside the path and renames it, so that a crash leaves none or a whole one.
 func create(path string) error {
 	tmp := filepath.Join(filepath.Dir(path), newName)
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("create database: %w", err)
 	}
-	db, err := bolt.Open(tmp, fileMode, &bolt.Options{Timeout: lockTimeout})
+	db, err := openFile(tmp, bolt.Options{})
 	if err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}
@@ -235,7 +259,31 @@ func (db *DB) Update(fn func(*bolt.Tx) error) error {
 		return d
 	}
 	db.file.compacted = nil
-	return db.transact(func(b *bolt.DB) error { return b.Update(fn) })
+	defer db.file.updates.Add(1)
+	return db.transact(func(b *bolt.DB) error { return db.file.update(b, fn) })
+}
+
+// update is bolt's Update that keeps off those who copy the file while it is written, which is after fn.
+func (f *file) update(b *bolt.DB, fn func(*bolt.Tx) error) error {
+	leave := func() {}
+	defer func() { leave() }()
+	return b.Update(func(tx *bolt.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		leave, _ = f.gate.Pass(false, commitPatience)
+		return nil
+	})
+}
+
+// Updates returns how many calls of Update on the file have ended, through whatever handle; [ErrClosed] if this one is
+// closed. Nobody else can write while the file is open here: what was read after Updates returned a number is what the
+// file holds as long as it returns the same.
+func (db *DB) Updates() (uint64, error) {
+	if db.closed.Load() {
+		return 0, ErrClosed
+	}
+	return db.file.updates.Load(), nil
 }
 
 // transact runs a transaction on the database that is open now.

@@ -55,6 +55,8 @@ func (db *DB) Compact() (freed int64, err error) {
 func (f *file) replace(tmp string) error {
 	f.swap.Lock()
 	defer f.swap.Unlock()
+	leave, _ := f.gate.Pass(false, commitPatience)
+	defer leave()
 	err := f.guard(f.bolt.Close)
 	if err == nil {
 		err = os.Rename(tmp, f.path)
@@ -130,7 +132,7 @@ func (f *file) writeCopy(path string) (err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	dst, err := bolt.Open(path, fileMode, &bolt.Options{Timeout: lockTimeout, NoSync: true, FreelistType: bolt.FreelistMapType})
+	dst, err := openFile(path, bolt.Options{NoSync: true, FreelistType: bolt.FreelistMapType})
 	if err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func TestRestoreRefusesWhatItMust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startChild(t, "hold", locked)
+	openChild(t, "hold", locked)
 	foreign := bytes.Replace(good, []byte("rag.db\x00"), []byte("rag.db\x01"), 1)
 	for name, c := range map[string]struct {
 		dir  string
@@ -236,7 +236,7 @@ func TestRestoreRefusesWhatItMust(t *testing.T) {
 	}
 }
 
-func content(t *testing.T, dir string) []byte {
+func content(t testing.TB, dir string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, boltkv.FileName))
 	if err != nil {
