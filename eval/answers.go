@@ -1,10 +1,6 @@
 package eval
 
-import (
-	"math"
-	"regexp"
-	"strings"
-)
+import "math"
 
 // Refusal measures whether an engine refuses what the documents do not answer. Refusing is the positive class.
 type Refusal struct {
@@ -163,9 +159,3 @@ func agreements(r *Run, set *TestSet) map[string]Agreement {
 	}
 	return all
 }
-
-// marker is a citation in the text of an answer.
-var marker = regexp.MustCompile(`\s*\[\d+(?:\s*,\s*\d+)*\]`)
-
-// withoutMarkers takes the citations out of an answer: a judge judges what is said.
-func withoutMarkers(text string) string { return strings.TrimSpace(marker.ReplaceAllString(text, "")) }

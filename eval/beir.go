@@ -164,3 +164,20 @@ func eachLine(path string, fn func(number int, line string) error) (err error) {
 		}
 	}
 }
+
+// Problems returns what is wrong with the judgements of the set: documents that the corpus does not have, by query.
+func (s *BEIR) Problems() []Problem {
+	have := map[string]bool{}
+	for _, d := range s.Docs {
+		have[d.ID] = true
+	}
+	var problems []Problem
+	for _, query := range sortedKeys(s.Judged) {
+		for _, doc := range sortedKeys(s.Judged[query]) {
+			if !have[doc] {
+				problems = append(problems, Problem{ID: query, Field: "qrels", Message: fmt.Sprintf("document %q is not in the corpus", doc), Fatal: s.Judged[query][doc] > 0})
+			}
+		}
+	}
+	return problems
+}

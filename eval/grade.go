@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/cite"
 )
 
 // grade measures the outcomes of a run: what was found, what was answered, and both over all questions.
@@ -75,7 +76,7 @@ func (r *Run) judge(ctx context.Context, set *TestSet, o Options) error {
 			continue
 		}
 		samples = append(samples, rag.EvalSample{
-			Question: out.Question, Answer: withoutMarkers(out.Answer.Text), Contexts: out.Answer.Contexts, Reference: set.Questions[i].Reference,
+			Question: out.Question, Answer: cite.Strip(out.Answer.Text), Contexts: out.Answer.Contexts, Reference: set.Questions[i].Reference,
 		})
 		of = append(of, i)
 	}
