@@ -277,6 +277,6 @@ func (m measure) value(q *Question, hits []Found, err error, lost string) rag.Ev
 	case lost != "":
 		return rag.EvalNull(lost)
 	}
-	v, _ := m.metric.OfPlaces(q.places(m.level, hits), grades)
+	v, _ := m.metric.OfPlaces(q.places(m.level, hits[:min(len(hits), m.metric.depth(len(hits)))]), grades)
 	return rag.EvalNumber(v)
 }

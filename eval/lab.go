@@ -28,26 +28,29 @@ type Lab struct {
 	DataDir    string
 	DataConfig rag.Config
 
-	ready map[string]bool
+	from  *rag.Engine     // that Sources are taken from when they are wanted; nil: Sources are given
+	ready map[string]bool // ways of ingesting that were done
 }
 
 // NewCollectionLab returns a lab for the documents of a collection: variants that only concern the search use the data
-// folder as it is, the others get the documents as the engine has them. scratch is a folder for what is made.
-func NewCollectionLab(ctx context.Context, eng *rag.Engine, dataDir, collection, scratch string) (*Lab, error) {
-	path := filepath.Join(scratch, "documents.jsonl")
+// folder as it is, the others get the documents as the engine has them, once there is one. scratch is a folder for what is
+// made. The engine must stay open.
+func NewCollectionLab(eng *rag.Engine, dataDir, collection, scratch string) *Lab {
+	return &Lab{Dir: scratch, Collection: collection, DataDir: dataDir, DataConfig: eng.Config(), from: eng}
+}
+
+// exported writes the documents of the collection into a file and returns them as sources.
+func (l *Lab) exported(ctx context.Context) (rag.Sources, error) {
+	path := filepath.Join(l.Dir, "documents.jsonl")
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, err
+		return rag.Sources{}, err
 	}
-	_, err = eng.Export(ctx, collection, f)
+	_, err = l.from.Export(ctx, l.Collection, f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
+		return rag.Sources{}, err
 	}
-	sources, err := rag.Exported(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Lab{Dir: scratch, Sources: sources, Collection: collection, DataDir: dataDir, DataConfig: eng.Config()}, nil
+	return rag.Exported(path)
 }
 
 // Open returns an engine under a configuration, with all documents in its collection. The caller closes it.
@@ -72,6 +75,12 @@ func (l *Lab) Open(ctx context.Context, c rag.Config) (*rag.Engine, error) {
 }
 
 func (l *Lab) ingest(ctx context.Context, eng *rag.Engine) error {
+	if l.from != nil && l.Sources.All == nil {
+		var err error
+		if l.Sources, err = l.exported(ctx); err != nil {
+			return err
+		}
+	}
 	l.note("ingesting for embedder %s", eng.Config().Embedder.Provider)
 	report, err := eng.Ingest(ctx, rag.IngestRequest{Collection: l.Collection, Sources: []rag.Sources{l.Sources}, Progress: l.Progress})
 	if err != nil {

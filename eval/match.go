@@ -89,6 +89,9 @@ func SameDocument(uri, name string) bool {
 	if uri == name || strings.HasSuffix(uri, "/"+name) {
 		return true
 	}
+	if !strings.Contains(uri, "%") {
+		return false
+	}
 	plain, err := url.PathUnescape(uri)
 	return err == nil && strings.HasSuffix(plain, "/"+name)
 }

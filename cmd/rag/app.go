@@ -114,7 +114,7 @@ finds passages in them, by meaning and by words at once. It needs no service, no
 	root.AddCommand(
 		newInit(a), newIngest(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a),
-		newExplain(a), newEval(a), newConfig(a), newModels(a), newHelpAll(root),
+		newExplain(a), newEval(a), newExperiment(a), newTune(a), newConfig(a), newModels(a), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()
 	return root

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ type beirFlags struct {
 	metrics  []string
 	split    bool
 	runs     string
-	report   string
 }
 
 func newEvalBEIR(a *app) *cobra.Command {
@@ -62,20 +60,16 @@ func (a *app) evalBEIR(ctx context.Context, dir string, f beirFlags) error {
 	return a.withScratchDir(func(scratch string) error {
 		x := &eval.Experiment{
 			Name: set.Name, Questions: set.Questions(), Variants: variants, Metrics: f.metrics, Collection: a.collection, Distinct: true,
-			Lab: a.lab(scratch, set.Sources(), set.Options(f.split)),
+			Lab: &eval.Lab{Dir: scratch, Collection: a.collection, Sources: set.Sources(), Options: set.Options(f.split)},
 		}
-		bar := a.evalProgress()
-		x.Lab.Progress, x.Progress = bar.ingest, bar.variant
 		runs := &runWriter{dir: f.runs}
 		if f.runs != "" {
 			x.Ranked = runs.write
 		}
-		report, err := x.Run(ctx)
-		bar.clear()
+		report, err := a.runExperiment(ctx, x)
 		if err = errors.Join(err, runs.close()); err != nil {
 			return err
 		}
-		a.noteLess(report)
 		if a.json {
 			return a.printJSON(beirJSON(report))
 		}
@@ -157,15 +151,6 @@ func (a *app) withScratchDir(use func(dir string) error) error {
 		return err
 	}
 	return errors.Join(use(dir), os.RemoveAll(dir))
-}
-
-// lab returns a lab that tells on the error stream what takes time.
-func (a *app) lab(dir string, sources rag.Sources, opts []rag.Option) *eval.Lab {
-	l := &eval.Lab{Dir: dir, Sources: sources, Collection: a.collection, Options: append(opts, rag.WithLogger(a.logger()))}
-	if a.verbose {
-		l.Note = func(text string) { fmt.Fprintln(a.err, text) }
-	}
-	return l
 }
 
 // noteReranker says which reranker is measured where the configuration names none.

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -128,12 +126,3 @@ func countQueries(n int) string {
 }
 
 func sortedNotes(notes map[string]int) []string { return slices.Sorted(maps.Keys(notes)) }
-
-// readArg reads a file named on the command line, at most as large as a file for people is.
-func readArg(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", strings.TrimSpace(path), err)
-	}
-	return data, nil
-}
