@@ -147,6 +147,27 @@ func (s *TestSet) Only(part string) *TestSet {
 	return &out
 }
 
+// Rename gives fields of the questions' filters the names that a collection has for them.
+func (s *TestSet) Rename(names map[string]string) {
+	for i := range s.Questions {
+		s.Questions[i].Filter = renamed(s.Questions[i].Filter, names)
+	}
+}
+
+func renamed(f rag.Filter, names map[string]string) rag.Filter {
+	if name, ok := names[f.Field]; ok {
+		f.Field = name
+	}
+	args := make([]rag.Filter, 0, len(f.Args))
+	for _, a := range f.Args {
+		args = append(args, renamed(a, names))
+	}
+	if len(args) > 0 {
+		f.Args = args
+	}
+	return f
+}
+
 // digest names the bytes of a file.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)

@@ -27,6 +27,7 @@ type evalFlags struct {
 	domain    domainFlag
 	backends  []string
 	repeat    int
+	fields    map[string]string
 }
 
 func newEval(a *app) *cobra.Command {
@@ -58,6 +59,7 @@ measured, but searches failed, or the test set expects what the collection does 
 	flags.SortFlags = false
 	flags.StringVarP(&f.testSet, "test-set", "t", "", "file of questions: JSON Lines, a JSON list, or an object that holds one")
 	flags.StringVar(&f.set, "set", "", "take only the questions whose key set has this value")
+	flags.StringToStringVar(&f.fields, "field", nil, "name that the collection has for a field of the questions' filters, such as date_range=effective; may come several times")
 	flags.StringVarP(&f.label, "label", "l", "latest", "name of the run, and of its file")
 	flags.StringVar(&f.results, "results", "results", "folder of runs")
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
@@ -91,6 +93,7 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 	if set = set.Only(f.set); len(set.Questions) == 0 {
 		return fmt.Errorf("%s: no question is of set %q: %w", f.testSet, f.set, rag.ErrInvalid)
 	}
+	set.Rename(f.fields)
 	for _, p := range set.Problems {
 		if a.verbose {
 			a.note("%s", p)

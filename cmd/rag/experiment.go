@@ -18,6 +18,7 @@ type subjectFlags struct {
 	testSet string
 	set     string
 	split   bool
+	fields  map[string]string
 }
 
 func (f *subjectFlags) add(cmd *cobra.Command) {
@@ -25,6 +26,7 @@ func (f *subjectFlags) add(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVarP(&f.testSet, "test-set", "t", "", "file of questions for the collection, or folder of a labelled set (corpus.jsonl, queries.jsonl, qrels.tsv)")
 	flags.StringVar(&f.set, "set", "", "take only the questions whose key set has this value")
+	flags.StringToStringVar(&f.fields, "field", nil, "name that the collection has for a field of the questions' filters, such as date_range=effective; may come several times")
 	flags.BoolVar(&f.split, "split", false, "with a labelled set: cut documents into passages as an ingest does")
 }
 
@@ -63,6 +65,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 	if set = set.Only(f.set); len(set.Questions) == 0 {
 		return fmt.Errorf("%s: no question is of set %q: %w", f.testSet, f.set, rag.ErrInvalid)
 	}
+	set.Rename(f.fields)
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
 		scratch, err := os.MkdirTemp("", "rag-eval-")
 		if err != nil {
