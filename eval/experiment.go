@@ -168,10 +168,11 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 	if report.Documents, err = documents(ctx, eng, x.Collection); err != nil {
 		return err
 	}
-	lost, err := x.lost(ctx, eng)
+	problems, err := Missing(ctx, eng, x.Collection, &TestSet{Questions: x.Questions})
 	if err != nil {
 		return err
 	}
+	lost := lostItems(problems)
 	out := VariantReport{Variant: v.Name, Metrics: map[string]Score{}, Values: map[string][]rag.EvalValue{}}
 	var took []float64
 	var first error
@@ -191,7 +192,7 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 			took = append(took, ms)
 		}
 		for _, m := range measures {
-			out.Values[m.name] = append(out.Values[m.name], m.value(q, hits, err, lost[q.ID]))
+			out.Values[m.name] = append(out.Values[m.name], m.value(q, hits, err, lost[q.item(m.level)]))
 		}
 		if x.Ranked != nil && err == nil {
 			if err := x.Ranked(v.Name, q, hits); err != nil {
@@ -208,16 +209,6 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 	out.Latency = Latencies(took)
 	report.Variants[at] = out
 	return nil
-}
-
-// lost says for each question that expects something that is not there what that is.
-func (x *Experiment) lost(ctx context.Context, eng *rag.Engine) (map[string]string, error) {
-	problems, err := Missing(ctx, eng, x.Collection, &TestSet{Questions: x.Questions})
-	lost := map[string]string{}
-	for _, p := range problems {
-		lost[p.ID] = p.Message
-	}
-	return lost, err
 }
 
 func documents(ctx context.Context, eng *rag.Engine, collection string) (int, error) {

@@ -11,15 +11,12 @@ import (
 
 // grade measures the outcomes of a run: what was found, what was answered, and both over all questions.
 func (r *Run) grade(ctx context.Context, set *TestSet, o Options) error {
-	missing := map[string]string{} // why, by question and field
-	for _, p := range r.Problems {
-		missing[p.ID+"\x00"+p.Field] = p.Message
-	}
+	lost := lostItems(r.Problems)
 	for i := range r.Questions {
 		out, q := &r.Questions[i], &set.Questions[i]
 		out.Metrics = map[string]rag.EvalValue{}
 		for _, level := range Levels {
-			out.gradeLevel(q, level, r.K, missing[q.ID+"\x00"+levelField[level]])
+			out.gradeLevel(q, level, r.K, lost[q.item(level)])
 		}
 	}
 	if err := r.judge(ctx, set, o); err != nil {
@@ -32,6 +29,21 @@ func (r *Run) grade(ctx context.Context, set *TestSet, o Options) error {
 // levelField is the field of a test set that a level's ground truth stands in.
 var levelField = map[Level]string{
 	LevelChunk: "expected_chunk_ids", LevelDocument: "expected_sources", LevelSection: "expected_sections", LevelSentence: "key_sentence",
+}
+
+// item is a kind of ground truth of a question.
+type item struct{ id, field string }
+
+// item names the question's ground truth of a level.
+func (q *Question) item(l Level) item { return item{q.ID, levelField[l]} }
+
+// lostItems says which ground truth is not in the collection, and why.
+func lostItems(problems []Problem) map[item]string {
+	lost := map[item]string{}
+	for _, p := range problems {
+		lost[item{p.ID, p.Field}] = p.Message
+	}
+	return lost
 }
 
 // levelMetrics are those of each level.

@@ -193,7 +193,7 @@ func (p *parser) question(raw []byte, line int) {
 		case known:
 			read(r, object[key])
 		default:
-			r.remark("unknown field%s: it is not looked at", rag.DidYouMean(key, sortedKeys(fields)))
+			r.remark("it is not looked at: no field has this name%s", rag.DidYouMean(key, sortedKeys(fields)))
 		}
 	}
 	r.finish()
