@@ -70,8 +70,8 @@ measured, but searches failed, or the test set expects what the collection does 
 	flags.BoolVar(&f.agent, "agent", false, "have the chat model search by itself")
 	flags.StringVar(&f.intent, "intent", "intent", "key of the test set that holds the label which the router should give")
 	f.domain.add(cmd, "names of values that questions use")
-	flags.StringSliceVar(&f.backends, "evaluators", nil, "what judges answers: "+strings.Join(evaluatorNames, ", ")+" (default: judge if there is a chat model, and the others)")
-	flags.IntVar(&f.repeat, "repeat", 1, "times that the chat model judges each answer")
+	flags.StringSliceVar(&f.backends, "evaluators", nil, "what judges answers: "+strings.Join(eval.BackendNames, ", ")+" (default: what the configuration says, else all that can)")
+	flags.IntVar(&f.repeat, "repeat", 0, "times that the chat model judges each answer (default: the configured number, 1)")
 	cmd.AddCommand(newEvalBEIR(a), newEvalValidate(a), newEvalGenerate(a), newEvalCompare(a), newEvalGate(a))
 	return cmd
 }
@@ -169,7 +169,7 @@ func (f *evalFlags) answering(a *app, eng *rag.Engine, opts *eval.Options) error
 		}
 		return nil, fmt.Errorf("no answer came: %w", rag.ErrUnavailable)
 	}
-	opts.Evaluator, err = a.evaluators(eng, f)
+	opts.Evaluator, err = a.evaluator(eng, f)
 	return err
 }
 

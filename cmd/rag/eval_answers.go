@@ -16,54 +16,24 @@ import (
 	"github.com/seed-d8745b77/rag/eval"
 )
 
-// Evaluators of answers.
-const (
-	evaluatorOverlap = "overlap" // words
-	evaluatorVerify  = "verify"  // the engine's verifier
-	evaluatorJudge   = "judge"   // the engine's chat model
-)
-
-var evaluatorNames = []string{evaluatorOverlap, evaluatorVerify, evaluatorJudge}
-
 // judgeCache is the folder of verdicts below the data folder.
 const judgeCache = "verdicts"
 
-// evaluators makes what judges answers. Without a choice it is everything that the engine can do.
-func (a *app) evaluators(eng *rag.Engine, f *evalFlags) (rag.Evaluator, error) {
-	names := f.backends
-	if len(names) == 0 {
-		names = []string{evaluatorOverlap}
-		if eng.Verifier() != nil {
-			names = append(names, evaluatorVerify)
-		}
-		if eng.ChatModel() != nil {
-			names = append(names, evaluatorJudge)
-		}
+// evaluator makes what judges answers, as the configuration and the flags say.
+func (a *app) evaluator(eng *rag.Engine, f *evalFlags) (rag.Evaluator, error) {
+	s, err := eval.ParseSettings(eng.Config().Evaluation)
+	if err != nil {
+		return nil, err
 	}
-	var backends []eval.Backend
-	for _, name := range names {
-		b := eval.Backend{Name: name}
-		var err error
-		switch {
-		case name == evaluatorOverlap:
-			b.Evaluator, err = eval.NewOverlap(nil)
-		case name == evaluatorVerify && eng.Verifier() == nil:
-			err = fmt.Errorf("evaluator verify: no verifier is configured: %w", rag.ErrInvalid)
-		case name == evaluatorVerify:
-			b.Evaluator = eval.NewVerified(eng.Verifier())
-		case name == evaluatorJudge:
-			b.Evaluator, err = eval.NewJudge(eng.ChatModel(), eval.JudgeConfig{
-				Repeat: f.repeat, CacheDir: filepath.Join(a.dataDir(), judgeCache), Embedder: eng.Embedder(),
-			})
-		default:
-			err = fmt.Errorf("evaluator %q%s (known: %s): %w", name, rag.DidYouMean(name, evaluatorNames), strings.Join(evaluatorNames, ", "), rag.ErrInvalid)
-		}
-		if err != nil {
-			return nil, err
-		}
-		backends = append(backends, b)
+	if len(f.backends) > 0 {
+		s.Enabled, s.Provider, s.Backends = nil, "", f.backends
 	}
-	return eval.NewComposite(backends...)
+	if f.repeat > 0 {
+		s.Repeat = f.repeat
+	}
+	return s.Evaluator(eval.Models{
+		Chat: eng.ChatModel(), Embedder: eng.Embedder(), Verifier: eng.Verifier(), CacheDir: filepath.Join(a.dataDir(), judgeCache),
+	})
 }
 
 // printRun writes a run for a reader; changes is nil unless it was graded again.
