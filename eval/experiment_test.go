@@ -307,3 +307,17 @@ func TestInterval(t *testing.T) {
 		t.Errorf("%v, then %v", low, again)
 	}
 }
+
+func FuzzReadGrid(f *testing.F) {
+	f.Add([]byte("baseline: a\nvariants: [{name: a, config: {fusion: dbsf}}, {name: dense}]\ngrid: {retrieval.top_k: [1, 2]}"))
+	f.Add([]byte("grid: {a.b: [1], a: [{b: 2}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, variants, err := eval.ReadGrid(data, testConfig())
+		if err != nil && !errors.Is(err, rag.ErrInvalid) {
+			t.Errorf("error %v", err)
+		}
+		if err == nil && len(variants) == 0 {
+			t.Error("no variant, and no error")
+		}
+	})
+}

@@ -196,7 +196,7 @@ func (f faulty) Evaluate(context.Context, []rag.EvalSample) (map[string][]rag.Ev
 
 func TestEvaluatorsThatMakeNoSense(t *testing.T) {
 	overlap, _ := eval.NewOverlap(nil)
-	for name, make := range map[string]func() error{
+	for name, open := range map[string]func() error{
 		"no model": func() error { _, err := eval.NewJudge(nil, eval.JudgeConfig{}); return err },
 		"unknown metric": func() error {
 			_, err := eval.NewJudge(yesModel, eval.JudgeConfig{Metrics: []string{"faith"}})
@@ -214,7 +214,7 @@ func TestEvaluatorsThatMakeNoSense(t *testing.T) {
 			return err
 		},
 	} {
-		if err := make(); !errors.Is(err, rag.ErrInvalid) {
+		if err := open(); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%s: error %v, want ErrInvalid", name, err)
 		}
 	}

@@ -224,3 +224,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadQrelsAndRuns(f *testing.F) {
+	f.Add("q1\td1\t2\nq1 0 d2 1\n")
+	f.Add("q1 Q0 d1 1 0.5 me\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eval.ReadQrels(path); err != nil && !errors.Is(err, rag.ErrInvalid) {
+			t.Errorf("qrels: error %v", err)
+		}
+		if _, err := eval.ReadRun(path); err != nil && !errors.Is(err, rag.ErrInvalid) {
+			t.Errorf("run: error %v", err)
+		}
+	})
+}

@@ -106,19 +106,6 @@ func (r *Run) fullName(name string) (full string, ok bool) {
 	return name, false
 }
 
-// values returns a metric's value of each question, a null where a question does not have it.
-func (r *Run) values(name string) []rag.EvalValue {
-	values := make([]rag.EvalValue, len(r.Questions))
-	for i, q := range r.Questions {
-		v, ok := q.Metrics[name]
-		if !ok {
-			v = rag.EvalNull("it was not measured")
-		}
-		values[i] = v
-	}
-	return values
-}
-
 // Save writes the run into a folder, which is made if there is none, as its label with .json. An earlier run of this label
 // is replaced, in one step.
 func (r *Run) Save(dir string) (path string, err error) {

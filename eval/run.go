@@ -31,7 +31,7 @@ type Options struct {
 // leastDepth is how many hits a run keeps at least, so that it can be graded again with other places.
 const leastDepth = 10
 
-func (o Options) fill() Options {
+func (o *Options) fill() {
 	if len(o.K) == 0 {
 		o.K = []int{1, 3, 5}
 	}
@@ -43,7 +43,6 @@ func (o Options) fill() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return o
 }
 
 func (o *Options) check(set *TestSet) error {
@@ -69,7 +68,7 @@ func of(path string) string {
 // Errors: ErrInvalid for a set without questions; ErrNotFound for an unknown collection, or if the collection has nothing of
 // what any question expects; the context's; and the first question's, if all questions failed.
 func Evaluate(ctx context.Context, eng *rag.Engine, set *TestSet, o Options) (*Run, error) {
-	o = o.fill()
+	o.fill()
 	if err := o.check(set); err != nil {
 		return nil, err
 	}
@@ -122,7 +121,8 @@ func noneLeft(set *TestSet, run *Run) error {
 	return nil
 }
 
-// ask searches, or answers, and keeps the outcome. The error is in the outcome too.
+// ask searches, has the question answered if that is wanted, and keeps the outcome. The error, that of the search, is in the
+// outcome too.
 func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome, error) {
 	out := Outcome{ID: q.ID, Question: q.Text}
 	query := q.Query(o.Collection)
@@ -138,11 +138,17 @@ func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome,
 	if o.Answer == nil {
 		return out, nil
 	}
-	start = o.Now()
+	out.answer(ctx, query, o)
+	return out, nil
+}
+
+// answer has the question answered and keeps what came of it.
+func (out *Outcome) answer(ctx context.Context, query rag.Query, o Options) {
+	start := o.Now()
 	answer, err := o.Answer(ctx, query)
 	if err != nil {
 		out.AnswerError = err.Error()
-		return out, nil
+		return
 	}
 	out.Answer = &Answered{
 		Text: answer.Text, Mode: answer.Mode, Intent: answer.Intent, Refused: answer.Refused, Reason: answer.Reason,
@@ -151,7 +157,6 @@ func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome,
 	for _, s := range answer.Sources {
 		out.Answer.Contexts = append(out.Answer.Contexts, s.Hit.Chunk.Text)
 	}
-	return out, nil
 }
 
 func milliseconds(d time.Duration) float64 { return round3(float64(d) / float64(time.Millisecond)) }
@@ -162,7 +167,7 @@ func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, erro
 	if len(o.K) == 0 {
 		o.K = old.K
 	}
-	o = o.fill()
+	o.fill()
 	if err := o.check(set); err != nil {
 		return nil, err
 	}

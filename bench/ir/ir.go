@@ -10,10 +10,12 @@ package ir
 
 import "github.com/seed-d8745b77/rag/eval"
 
-// Set is a labelled retrieval set, Doc and Query what it holds.
 type (
-	Set   = eval.BEIR
-	Doc   = eval.BEIRDoc
+	// Set is a labelled retrieval set.
+	Set = eval.BEIR
+	// Doc is a document of a set.
+	Doc = eval.BEIRDoc
+	// Query is a query of a set.
 	Query = eval.BEIRQuery
 )
 

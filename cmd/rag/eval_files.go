@@ -201,7 +201,7 @@ func (a *app) evalGate(cmd *cobra.Command, name string, f gateFlags) error {
 func (a *app) printVerdicts(verdicts []eval.Verdict) {
 	p := a.paint(a.out)
 	for _, v := range verdicts {
-		word, value := p.green("ok"), "none"
+		word, value := p.green("holds"), "none"
 		if !v.OK {
 			word = p.red("broken")
 		}

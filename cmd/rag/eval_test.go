@@ -54,7 +54,7 @@ func TestEval(t *testing.T) {
 	}
 	s.rag("eval", "compare", "base", "results/answers.json").want(exitDone).prints("answers against base: 3 questions in both", "key_sentence/mrr")
 	checkJSON(t, "JSON of eval compare", s.rag("eval", "compare", "base", "answers", "--json").want(exitDone))
-	s.rag("eval", "gate", "base", "--min", "mrr=0.5", "--baseline", "answers", "--max-drop", "document/hit@3=0").want(exitDone).prints("ok key_sentence/mrr", "ok document/hit@3")
+	s.rag("eval", "gate", "base", "--min", "mrr=0.5", "--baseline", "answers", "--max-drop", "document/hit@3=0").want(exitDone).prints("holds key_sentence/mrr", "holds document/hit@3")
 	checkJSON(t, "JSON of eval gate", s.rag("eval", "gate", "base", "--min", "hit@1=1", "--min", "ndcg@10=0", "--json").want(exitFailed))
 	s.rag("eval", "gate", "base", "--min", "ndcg@10=0").want(exitFailed).prints("broken ndcg@10 is none", "it has document/hit@1")
 	checkJSON(t, "JSON of eval validate", s.rag("eval", "validate", "q.jsonl", "--json").want(exitDone))
