@@ -2,10 +2,13 @@ package rag
 
 import "context"
 
-// What is built on an engine, such as package agent, uses its chat model, its verifier and its traces.
+// What is built on an engine, such as package agent, uses its models, its verifier and its traces.
 
 // ChatModel returns the model that the engine answers with; nil if it has none.
 func (e *Engine) ChatModel() ChatModel { return e.chat }
+
+// Embedder returns the model of the engine's dense lane; nil if it has none.
+func (e *Engine) Embedder() Embedder { return e.embedder }
 
 // Verifier returns what judges the citations of the engine's answers; nil if nothing does.
 func (e *Engine) Verifier() Verifier { return e.verifier }

@@ -29,7 +29,8 @@ type Config struct {
 	Ingest      IngestConfig               `json:"ingest"`
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
 
-	Agent json.RawMessage `json:"agent"` // settings of package agent, an object; nil: all defaults
+	Agent      json.RawMessage `json:"agent"`      // settings of package agent, an object; nil: all defaults
+	Evaluation json.RawMessage `json:"evaluation"` // settings of package eval, an object; nil: all defaults
 
 	QueryTransforms []ProviderConfig `json:"query_transforms"` // in order; none: questions are looked up as they are
 }

@@ -10,51 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag/bench/ir"
+	"github.com/seed-d8745b77/rag/eval"
 )
-
-func TestNDCG(t *testing.T) {
-	grades := map[string]int{"a": 3, "b": 1, "c": 0, "d": 2}
-	ideal := 3 + 2/math.Log2(3) + 1/math.Log2(4)
-	for _, c := range []struct {
-		name   string
-		ranked []string
-		k      int
-		want   float64
-	}{
-		{"ideal order", []string{"a", "d", "b"}, 10, 1},
-		{"nothing ranked", nil, 10, 0},
-		{"nothing relevant ranked", []string{"c", "x"}, 10, 0},
-		{"other order", []string{"b", "x", "a"}, 10, (1 + 3/math.Log2(4)) / ideal},
-		{"cut, the ideal too", []string{"b", "a"}, 1, 1.0 / 3},
-		{"ranked twice", []string{"a", "a", "d"}, 10, (3 + 2/math.Log2(4)) / ideal},
-	} {
-		if got := ir.NDCG(c.ranked, grades, c.k); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
-	}
-	if got := ir.NDCG([]string{"a"}, nil, 10); got != 0 {
-		t.Errorf("without judgements: got %v, want 0", got)
-	}
-}
-
-func TestRecall(t *testing.T) {
-	grades := map[string]int{"a": 3, "b": 1, "c": 0}
-	for _, c := range []struct {
-		name   string
-		ranked []string
-		k      int
-		want   float64
-	}{
-		{"all", []string{"x", "b", "a"}, 10, 1},
-		{"cut", []string{"x", "b", "a"}, 2, 0.5},
-		{"ranked twice", []string{"a", "a"}, 10, 0.5},
-		{"none", nil, 10, 0},
-	} {
-		if got := ir.Recall(c.ranked, grades, c.k); got != c.want {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
-		}
-	}
-}
 
 func TestReadAndEvaluate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tiny")
@@ -69,7 +26,7 @@ func TestReadAndEvaluate(t *testing.T) {
 		Name:    "tiny",
 		Docs:    []ir.Doc{{ID: "d1", Title: "T", Text: "one"}, {ID: "d2", Text: "two"}},
 		Queries: []ir.Query{{ID: "q1", Text: "first"}},
-		Judged:  map[string]map[string]int{"q1": {"d2": 1}},
+		Judged:  map[string]eval.Grades{"q1": {"d2": 1}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("set (-want +got):\n%s", diff)

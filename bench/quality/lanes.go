@@ -8,13 +8,14 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/bench/ir"
+	"github.com/seed-d8745b77/rag/eval"
 )
 
 // laneSet is what both lanes ranked for the queries of one set: everything that fusion sees.
 type laneSet struct {
-	Name    string                    `json:"name"`
-	Judged  map[string]map[string]int `json:"judged"`
-	Queries []laneQuery               `json:"queries"`
+	Name    string                 `json:"name"`
+	Judged  map[string]eval.Grades `json:"judged"`
+	Queries []laneQuery            `json:"queries"`
 }
 
 // laneQuery holds the lanes' lists of one query, document IDs in place of chunk IDs.

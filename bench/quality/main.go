@@ -17,7 +17,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +28,7 @@ import (
 	"github.com/seed-d8745b77/rag/bench/ir"
 	_ "github.com/seed-d8745b77/rag/defaults"
 	_ "github.com/seed-d8745b77/rag/embed/local/multilingual"
+	"github.com/seed-d8745b77/rag/eval"
 )
 
 func main() {
@@ -219,11 +219,7 @@ func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, ope
 	}
 	defer os.RemoveAll(dir)
 	open := func(c rag.Config) (*rag.Engine, error) {
-		opts := []rag.Option{rag.WithConfig(c), rag.WithLoader("ir", newDocLoader(set.Docs))}
-		if !split {
-			opts = append(opts, rag.WithSplitter(whole{}))
-		}
-		return rag.Open(dir, opts...)
+		return rag.Open(dir, append(set.Options(split), rag.WithConfig(c))...)
 	}
 	eng, err := open(c)
 	if err != nil {
@@ -231,7 +227,7 @@ func withEngine(c rag.Config, set *ir.Set, split bool, use func(*rag.Engine, ope
 	}
 	defer eng.Close()
 	start := time.Now()
-	rep, err := eng.Ingest(context.Background(), rag.IngestRequest{Sources: []rag.Sources{sources(set.Docs)}})
+	rep, err := eng.Ingest(context.Background(), rag.IngestRequest{Sources: []rag.Sources{set.Sources()}})
 	if err != nil {
 		return err
 	}
@@ -283,61 +279,10 @@ func documents(res *rag.Result) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for _, h := range res.Hits {
-		if id := strings.TrimPrefix(h.Chunk.URI, "ir:"); !seen[id] {
+		if id := eval.BEIRID(h.Chunk.URI); !seen[id] {
 			seen[id] = true
 			ids = append(ids, id)
 		}
 	}
 	return ids
-}
-
-// mediaType makes the engine choose docLoader.
-const mediaType = "application/x-ir-document"
-
-func sources(docs []ir.Doc) rag.Sources {
-	return rag.Sources{All: func(yield func(rag.Source, error) bool) {
-		for _, d := range docs {
-			src := rag.Source{URI: "ir:" + d.ID, MediaType: mediaType, Open: func(context.Context) (io.ReadCloser, error) {
-				return io.NopCloser(strings.NewReader(d.FullText())), nil
-			}}
-			if !yield(src, nil) {
-				return
-			}
-		}
-	}}
-}
-
-// docLoader gives documents of a set their title.
-type docLoader map[string]ir.Doc // by URI
-
-func newDocLoader(docs []ir.Doc) docLoader {
-	l := docLoader{}
-	for _, d := range docs {
-		l["ir:"+d.ID] = d
-	}
-	return l
-}
-
-func (docLoader) Formats() []rag.Format {
-	return []rag.Format{{Name: "ir", MediaTypes: []string{mediaType}}}
-}
-
-func (l docLoader) Load(_ context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
-	return func(yield func(rag.Document, error) bool) {
-		if d, ok := l[src.URI]; ok {
-			yield(rag.Document{Title: d.Title, Text: strings.ReplaceAll(d.Text, "\r", "\n")}, nil)
-			return
-		}
-		yield(rag.Document{}, rag.ErrNotFound)
-	}
-}
-
-// whole makes one passage of each document.
-type whole struct{}
-
-func (whole) Split(_ context.Context, doc rag.Document) ([]rag.Chunk, error) {
-	if strings.TrimSpace(doc.Text) == "" {
-		return nil, nil
-	}
-	return []rag.Chunk{{Text: doc.Text, End: len(doc.Text)}}, nil
 }

@@ -1,0 +1,218 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Options say how a test set is run. Zero fields mean defaults.
+type Options struct {
+	Label      string
+	Collection string
+	Mode       rag.Mode // "": what the configuration enables
+	K          []int    // places that the metrics look at; nil: 1, 3, 5
+	Intent     string   // the routing label that is compared; "": "intent"
+
+	// Answer answers a question; nil: only what is found is measured.
+	Answer func(ctx context.Context, q rag.Query) (*rag.Answer, error)
+	// Evaluator judges the answers that are given; nil: none is judged.
+	Evaluator rag.Evaluator
+	// Progress is called before each question, and once behind the last.
+	Progress func(done, total int)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// leastDepth is how many hits a run keeps at least, so that it can be graded again with other places.
+const leastDepth = 10
+
+func (o *Options) fill() {
+	if len(o.K) == 0 {
+		o.K = []int{1, 3, 5}
+	}
+	o.K = slices.Compact(slices.Sorted(slices.Values(o.K)))
+	o.Intent = cmp.Or(o.Intent, intentField)
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+func (o *Options) check(set *TestSet) error {
+	if len(set.Questions) == 0 {
+		return fmt.Errorf("the test set holds no question%s: there is nothing to measure: %w", of(set.Source.Path), rag.ErrInvalid)
+	}
+	if o.K[0] < 1 {
+		return fmt.Errorf("k is %d: it must be at least 1: %w", o.K[0], rag.ErrInvalid)
+	}
+	return nil
+}
+
+func of(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " (" + path + ")"
+}
+
+// Evaluate asks an engine the questions of a test set and measures what it finds, and what it answers if Options.Answer is
+// set. A question that fails has nulls with its reason, and the others go on.
+//
+// Errors: ErrInvalid for a set without questions; ErrNotFound for an unknown collection, or if the collection has nothing of
+// what any question expects; the context's; and the first question's, if all questions failed.
+func Evaluate(ctx context.Context, eng *rag.Engine, set *TestSet, o Options) (*Run, error) {
+	o.fill()
+	if err := o.check(set); err != nil {
+		return nil, err
+	}
+	run, err := newRun(ctx, eng, set, o)
+	if err != nil {
+		return nil, err
+	}
+	if run.Problems, err = Missing(ctx, eng, run.Collection.Name, set); err != nil {
+		return nil, err
+	}
+	if err := noneLeft(set, run); err != nil {
+		return nil, err
+	}
+	var first error
+	failed := 0
+	for i := range set.Questions {
+		o.Progress(i, len(set.Questions))
+		outcome, err := ask(ctx, eng, &set.Questions[i], o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			first = cmp.Or(first, fmt.Errorf("question %s: %w", outcome.ID, err))
+			failed++
+		}
+		run.Questions = append(run.Questions, outcome)
+	}
+	o.Progress(len(set.Questions), len(set.Questions))
+	if failed == len(set.Questions) {
+		return nil, first
+	}
+	return run, run.grade(ctx, set, o)
+}
+
+// noneLeft reports a set of which the collection has nothing.
+func noneLeft(set *TestSet, run *Run) error {
+	lost := map[string]bool{}
+	for _, p := range run.Problems {
+		lost[p.ID] = true
+	}
+	measurable := 0
+	for i := range set.Questions {
+		if set.Questions[i].measurable() {
+			measurable++
+		}
+	}
+	if measurable > 0 && len(lost) == measurable {
+		return fmt.Errorf("nothing of what the test set expects is in collection %q: %s: %w", run.Collection.Name, run.Problems[0], rag.ErrNotFound)
+	}
+	return nil
+}
+
+// ask searches, has the question answered if that is wanted, and keeps the outcome. The error, that of the search, is in the
+// outcome too.
+func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome, error) {
+	out := Outcome{ID: q.ID, Question: q.Text}
+	query := q.Query(o.Collection)
+	query.Mode, query.TopK = o.Mode, max(leastDepth, o.K[len(o.K)-1])
+	start := o.Now()
+	res, err := eng.Search(ctx, query)
+	out.SearchMS = milliseconds(o.Now().Sub(start))
+	if err != nil {
+		out.Error = err.Error()
+		return out, err
+	}
+	out.Mode, out.Hits, out.Notes = res.Mode, foundIn(res.Hits), res.Notes
+	if o.Answer == nil {
+		return out, nil
+	}
+	out.answer(ctx, query, o)
+	return out, nil
+}
+
+// answer has the question answered and keeps what came of it.
+func (out *Outcome) answer(ctx context.Context, query rag.Query, o Options) {
+	start := o.Now()
+	answer, err := o.Answer(ctx, query)
+	if err != nil {
+		out.AnswerError = err.Error()
+		return
+	}
+	out.Answer = &Answered{
+		Text: answer.Text, Mode: answer.Mode, Intent: answer.Intent, Refused: answer.Refused, Reason: answer.Reason,
+		Reliability: answer.Reliability, MS: milliseconds(o.Now().Sub(start)), Notes: answer.Notes, Usage: answer.Usage,
+	}
+	for _, s := range answer.Sources {
+		out.Answer.Contexts = append(out.Answer.Contexts, s.Hit.Chunk.Text)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return round3(float64(d) / float64(time.Millisecond)) }
+
+// Regrade measures the outcomes that a run kept again, without a search: with another version of its test set, other
+// places, or another judge. Questions that the run does not have are a problem of the result.
+func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, error) {
+	if len(o.K) == 0 {
+		o.K = old.K
+	}
+	o.fill()
+	if err := o.check(set); err != nil {
+		return nil, err
+	}
+	if deepest := o.K[len(o.K)-1]; deepest > old.Depth {
+		return nil, fmt.Errorf("k is %d, and the run kept %d hits of each question: run it again: %w", deepest, old.Depth, rag.ErrInvalid)
+	}
+	run := *old
+	run.TestSet, run.K, run.Intent, run.RegradedFrom = set.Source, o.K, o.Intent, old.Label
+	run.Label, run.Created = cmp.Or(o.Label, old.Label), o.Now().UTC()
+	run.Questions, run.Problems = nil, nil
+	kept := map[string]Outcome{}
+	for _, out := range old.Questions {
+		kept[out.ID] = out
+	}
+	for i := range set.Questions {
+		q := &set.Questions[i]
+		out, ok := kept[q.ID]
+		if !ok {
+			run.Problems = append(run.Problems, Problem{q.Line, q.ID, "", "the run has no such question", true})
+			out = Outcome{ID: q.ID, Question: q.Text, Error: "the run has no such question"}
+		}
+		run.Questions = append(run.Questions, out)
+	}
+	if len(run.Problems) == len(set.Questions) {
+		return nil, fmt.Errorf("the run %q has no question of the test set%s: %w", old.Label, of(set.Source.Path), rag.ErrInvalid)
+	}
+	return &run, run.grade(ctx, set, o)
+}
+
+// newRun fills in what does not depend on outcomes.
+func newRun(ctx context.Context, eng *rag.Engine, set *TestSet, o Options) (*Run, error) {
+	run := &Run{
+		Format: runFormat, Label: o.Label, Created: o.Now().UTC(), TestSet: set.Source, K: o.K, Depth: max(leastDepth, o.K[len(o.K)-1]),
+		Mode: o.Mode, Intent: o.Intent, Config: shown(eng.Config()),
+	}
+	name := cmp.Or(o.Collection, eng.Config().Collection)
+	all, err := eng.Collections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(c rag.CollectionInfo) bool { return c.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("collection %q: %w", name, rag.ErrNotFound)
+	}
+	c := all[i]
+	run.Collection = Collection{c.Name, c.Documents, c.Chunks, c.Header.Embedder, c.Header.Sparse, c.Updated.UTC()}
+	return run, nil
+}

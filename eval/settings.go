@@ -1,0 +1,149 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// Settings say who judges answers: the section "evaluation" of rag.yaml.
+type Settings struct {
+	Enabled  *bool    `json:"enabled"`  // default true; false: answers are not judged
+	Provider string   `json:"provider"` // "composite", the default, joins the backends; or the name of one
+	Backends []string `json:"backends"` // of BackendNames; default: all for which the engine has what they need
+	Metrics  []string `json:"metrics"`  // each backend takes those that it has, default all; names of retrieval metrics are allowed, which are always measured
+	Repeat   int      `json:"repeat"`   // times that the chat model judges each answer; default 1; at least 0
+}
+
+// Backends of answers' metrics.
+const (
+	BackendOverlap = "overlap" // words, see Overlap
+	BackendVerify  = "verify"  // the engine's verifier, see Verified
+	BackendJudge   = "judge"   // the engine's chat model, see Judge
+)
+
+// BackendNames lists the backends, in the order in which they are asked.
+var BackendNames = []string{BackendOverlap, BackendVerify, BackendJudge}
+
+// backendAliases are names that other systems have for them.
+var backendAliases = map[string]string{"custom": BackendOverlap, "ragas": BackendJudge}
+
+// composite is the provider that joins backends.
+const composite = "composite"
+
+// ParseSettings reads the section "evaluation" of a configuration; nil is the zero Settings. Unknown keys and values that
+// cannot be right are ErrInvalid.
+func ParseSettings(raw json.RawMessage) (Settings, error) {
+	var s Settings
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return s, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return s, fmt.Errorf("evaluation: %s: %w", strings.TrimPrefix(err.Error(), "json: "), rag.ErrInvalid)
+	}
+	_, err := s.backends()
+	return s, err
+}
+
+// backends returns the names of the backends that are asked for; nil: all that can be had.
+func (s *Settings) backends() ([]string, error) {
+	names := slices.Clone(s.Backends)
+	if s.Provider != "" && s.Provider != composite {
+		names = []string{s.Provider}
+	}
+	for i, name := range names {
+		if other, ok := backendAliases[name]; ok {
+			names[i] = other
+		}
+		if !slices.Contains(BackendNames, names[i]) {
+			return nil, fmt.Errorf("evaluation: backend %q%s (known: %s): %w", name, rag.DidYouMean(name, BackendNames), strings.Join(BackendNames, ", "), rag.ErrInvalid)
+		}
+	}
+	return names, nil
+}
+
+// Models are what backends ask.
+type Models struct {
+	Chat     rag.ChatModel // nil: none
+	Embedder rag.Embedder  // nil: none
+	Verifier rag.Verifier  // nil: none
+	CacheDir string        // folder of a judge's verdicts; "": they are not kept
+}
+
+// Evaluator makes the evaluator of the settings; nil if it is switched off, or nothing is left of the metrics. ErrInvalid: a
+// backend without what it needs, or a metric that nobody has.
+func (s *Settings) Evaluator(m Models) (rag.Evaluator, error) {
+	if s.Enabled != nil && !*s.Enabled {
+		return nil, nil
+	}
+	names, err := s.backends()
+	if err != nil {
+		return nil, err
+	}
+	if names == nil {
+		names = m.possible()
+	}
+	var backends []Backend
+	taken := map[string]bool{}
+	for _, name := range names {
+		b := Backend{Name: name}
+		if b.Evaluator, err = m.backend(name, s.Repeat); err != nil {
+			return nil, err
+		}
+		if s.Metrics != nil {
+			b.Metrics = slices.DeleteFunc(slices.Clone(b.Evaluator.Metrics()), func(metric string) bool { return !slices.Contains(s.Metrics, metric) })
+		}
+		for _, metric := range b.Metrics {
+			taken[metric] = true
+		}
+		if b.Metrics == nil || len(b.Metrics) > 0 {
+			backends = append(backends, b)
+		}
+	}
+	for _, metric := range s.Metrics {
+		if !taken[metric] && !isRetrieval(metric) {
+			return nil, fmt.Errorf("evaluation: no backend of %s has the metric %q: %w", strings.Join(names, ", "), metric, rag.ErrInvalid)
+		}
+	}
+	if len(backends) == 0 {
+		return nil, nil
+	}
+	return NewComposite(backends...)
+}
+
+// isRetrieval reports whether a name is that of a metric of what was found, with or without its places.
+func isRetrieval(name string) bool {
+	kind, _, _ := strings.Cut(name, "@")
+	_, ok := metricKinds[kind]
+	return ok || kind == "hit_rate"
+}
+
+// possible are the backends that have what they need.
+func (m *Models) possible() []string {
+	names := []string{BackendOverlap}
+	if m.Verifier != nil {
+		names = append(names, BackendVerify)
+	}
+	if m.Chat != nil {
+		names = append(names, BackendJudge)
+	}
+	return names
+}
+
+func (m *Models) backend(name string, repeat int) (rag.Evaluator, error) {
+	switch {
+	case name == BackendOverlap:
+		return NewOverlap(nil)
+	case name == BackendJudge:
+		return NewJudge(m.Chat, JudgeConfig{Repeat: repeat, CacheDir: m.CacheDir, Embedder: m.Embedder})
+	case m.Verifier == nil:
+		return nil, fmt.Errorf("evaluation: the backend verify needs a verifier, and none is configured: %w", rag.ErrInvalid)
+	}
+	return NewVerified(m.Verifier), nil
+}
