@@ -21,9 +21,13 @@ type Config struct {
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
 	Rerank      ProviderConfig             `json:"rerank"`       // provider "none": no reranking
+	Verifier    ProviderConfig             `json:"verifier"`     // judges the citations of an answer; provider "none": they are not looked at
 	Retrieval   RetrievalConfig            `json:"retrieval"`
+	Answer      AnswerConfig               `json:"answer"`
 	Ingest      IngestConfig               `json:"ingest"`
 	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
+
+	Agent json.RawMessage `json:"agent"` // settings of package agent, an object; nil: all defaults
 
 	QueryTransforms []ProviderConfig `json:"query_transforms"` // in order; none: questions are looked up as they are
 }
@@ -106,6 +110,22 @@ type RetrievalConfig struct {
 	RewriteMS int `json:"rewrite_timeout_ms"` // longest that one query transform may take; default 10,000
 }
 
+// AnswerConfig sets how a question is answered from the passages found. The prompts are templates (text/template) over
+// [PromptData]; each may stand in a file instead, whose path is relative to the working directory.
+type AnswerConfig struct {
+	Passages      int     `json:"passages"`       // passages that an answer is made from at most; default 8
+	ContextTokens int     `json:"context_tokens"` // tokens of them that a chat model is shown at most; default 3000
+	Sentences     int     `json:"sentences"`      // sentences of an extractive answer at most; default 3
+	MaxTokens     int     `json:"max_tokens"`     // longest reply of the chat model, in tokens; default 1024
+	TimeoutMS     int     `json:"timeout_ms"`     // longest the chat model may take; after that sentences of the sources are the answer; default 60,000
+	RefuseBelow   float64 `json:"refuse_below"`   // confidence, 0 to 1, below which there is no answer; default 0.4; below 0: every question is answered
+	ReliableFrom  float64 `json:"reliable_from"`  // confidence, 0 to 1, from which on an answer can be reliable; default 0.75
+	System        string  `json:"system"`         // template of the system message; "": the built-in one
+	SystemFile    string  `json:"system_file"`    // or the file it is in
+	Prompt        string  `json:"prompt"`         // template of the message with question and sources; "": the built-in one
+	PromptFile    string  `json:"prompt_file"`    // or the file it is in
+}
+
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
 // state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
 type IngestConfig struct {
@@ -135,6 +155,10 @@ func DefaultConfig() Config {
 
 		QueryTransforms: []ProviderConfig{},
 
+		Verifier: ProviderConfig{Provider: "overlap"},
+		Answer: AnswerConfig{
+			Passages: 8, ContextTokens: 3000, Sentences: 3, MaxTokens: 1024, TimeoutMS: 60_000, RefuseBelow: 0.4, ReliableFrom: 0.75,
+		},
 		Retrieval: RetrievalConfig{
 			TopK: 10, DenseTopK: 100, SparseTopK: 100, FusionTopK: 50,
 			EnableDense: new(true), EnableSparse: new(true), DenseWeight: 0.7, SparseWeight: 1,

@@ -210,7 +210,19 @@ type (
 		// records it looks at Text and Language, of the query not at K and Filter.
 		Highlight(ctx context.Context, collection string, q SparseQuery, recs []TextRecord) ([][]TextRange, error)
 	}
+	// Coverer is implemented by sparse indexes that can tell which words of a question texts have. Without it an
+	// answer's evidence weighs all words alike.
+	Coverer interface {
+		// Cover looks of the records at Text and Language.
+		Cover(ctx context.Context, collection, question string, recs []TextRecord) (Coverage, error)
+	}
 )
+
+// Coverage says which words of a question texts have.
+type Coverage struct {
+	Weights []float64 // of each word asked for: the rarer in the collection, the greater; above 0
+	Found   [][]bool  // for each text, in order, whether it has each of the words
+}
 
 // Fingerprinter is implemented by providers whose output depends on a version or on settings. What it returns is
 // part of the pipeline fingerprint: when it changes, the sources it touches are ingested again. A provider without
@@ -337,6 +349,8 @@ type Header struct {
 	// Generation counts the times the collection was built anew beside itself. It is part of the name under which the
 	// indexes know the collection (0: its own name), so a commit of the header flips from one build to the next.
 	Generation int `json:"generation,omitempty"`
+
+	Calibration *Calibration `json:"calibration,omitempty"` // of the confidence in answers; nil: the default
 }
 
 // CollectionInfo describes a collection.

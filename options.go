@@ -26,6 +26,7 @@ type settings struct {
 	sparse       SparseIndex
 	fuser        Fuser
 	reranker     Reranker
+	verifier     Verifier
 	sink         TraceSink
 
 	queryTransformers []QueryTransformer // nil: the configured ones
@@ -73,7 +74,7 @@ func WithEmbedder(e Embedder) Option { return func(s *settings) { s.embedder = e
 // WithEmbedCache keeps vectors here across runs.
 func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = c } }
 
-// WithChatModel gives providers that ask a chat model, such as the reranker "llm", this one.
+// WithChatModel answers questions with this chat model, and gives it to providers that ask one, such as the reranker "llm".
 func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
 
 // WithVectorStore uses this vector store.
@@ -92,6 +93,9 @@ func WithReranker(r Reranker) Option { return func(s *settings) { s.reranker = r
 func WithQueryTransformers(ts ...QueryTransformer) Option {
 	return func(s *settings) { s.queryTransformers = append([]QueryTransformer{}, ts...) }
 }
+
+// WithVerifier has the citations of answers judged by v.
+func WithVerifier(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }

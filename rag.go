@@ -51,6 +51,9 @@ type Engine struct {
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
 	ranker       lazyReranker
+	chat         ChatModel // nil: answers are extractive
+	verifier     Verifier  // nil: citations are not looked at
+	prompts      prompts
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
@@ -137,6 +140,9 @@ func (e *Engine) build(s *settings) error {
 		return err
 	}
 	if err = e.buildQueryTransforms(s, env); err != nil {
+		return err
+	}
+	if err = e.buildAnswers(s, env); err != nil {
 		return err
 	}
 	if s.sink != nil || c.Trace.Provider != None {
@@ -304,6 +310,7 @@ func (c *Config) fillDefaults() {
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)
 	provider(&c.Rerank, d.Rerank)
+	provider(&c.Verifier, d.Verifier)
 	provider(&c.Trace, d.Trace)
 	if c.Transforms == nil {
 		c.Transforms = d.Transforms
@@ -337,6 +344,18 @@ func (c *Config) fillDefaults() {
 	if r.RerankWeight == 0 {
 		r.RerankWeight = d.Retrieval.RerankWeight
 	}
+	a := &c.Answer
+	num(&a.Passages, d.Answer.Passages)
+	num(&a.ContextTokens, d.Answer.ContextTokens)
+	num(&a.Sentences, d.Answer.Sentences)
+	num(&a.MaxTokens, d.Answer.MaxTokens)
+	num(&a.TimeoutMS, d.Answer.TimeoutMS)
+	if a.RefuseBelow == 0 {
+		a.RefuseBelow = d.Answer.RefuseBelow
+	}
+	if a.ReliableFrom == 0 {
+		a.ReliableFrom = d.Answer.ReliableFrom
+	}
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes
@@ -363,6 +382,8 @@ func (c *Config) validate() error {
 		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
 		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
 		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
+		{"answer.passages", c.Answer.Passages}, {"answer.context_tokens", c.Answer.ContextTokens}, {"answer.sentences", c.Answer.Sentences},
+		{"answer.max_tokens", c.Answer.MaxTokens}, {"answer.timeout_ms", c.Answer.TimeoutMS},
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
@@ -379,6 +400,9 @@ func (c *Config) validate() error {
 	}
 	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
 		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
+	}
+	if a := c.Answer; !(a.RefuseBelow <= 1 && a.ReliableFrom > 0 && a.ReliableFrom <= 1) {
+		return fmt.Errorf("answer.refuse_below is %v and reliable_from %v: they must be at most 1, and reliable_from above 0: %w", a.RefuseBelow, a.ReliableFrom, ErrInvalid)
 	}
 	if err := (Query{}).shaping(&r).validate(); err != nil {
 		return fmt.Errorf("retrieval.%w", err)

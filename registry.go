@@ -167,6 +167,7 @@ type Providers struct {
 	SparseIndexes Registry[SparseIndex]
 	Fusers        Registry[Fuser]
 	Rerankers     Registry[Reranker]
+	Verifiers     Registry[Verifier]
 	Catalogs      Registry[Catalog]
 	TraceSinks    Registry[TraceSink]
 

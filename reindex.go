@@ -47,6 +47,7 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	old := info.Header
 	rep := &ReindexReport{Collection: name, Documents: info.Documents, Chunks: info.Chunks, Before: Built{old.Embedder, old.Sparse}}
 	next := e.newHeader()
+	next.Calibration = old.Calibration // that it may be out of date is said where it would be used
 	next.Created, next.Generation = old.Created, old.Generation+1
 	rep.After = Built{next.Embedder, next.Sparse}
 	if err := e.canDrop(); err != nil {

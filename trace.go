@@ -21,6 +21,13 @@ const (
 	StageFusion = "fusion"
 	StageRerank = "rerank"
 	StageShape  = "shape"
+	// Answer, after a search.
+	StageEvidence = "evidence" // whether the passages found hold an answer
+	StagePack     = "pack"     // passages into the prompt
+	StageGenerate = "generate" // the chat model writes
+	StageExtract  = "extract"  // sentences are chosen
+	StageCite     = "cite"     // citations are read
+	StageVerify   = "verify"   // and judged
 	// Seen in errors and progress only.
 	StageCheck  = "check"
 	StageCommit = "commit"
@@ -31,18 +38,20 @@ const (
 const (
 	TraceIngest = "ingest"
 	TraceQuery  = "query"
+	TraceAsk    = "ask"   // the stages of a query, and those of an answer
+	TraceAgent  = "agent" // the steps of an agent; its searches have traces of their own
 )
 
 // Trace is the record of one ingest or search. Its JSON form is one line of traces.jsonl; docs/formats.md lists the fields.
 type Trace struct {
 	ID         string    `json:"trace_id"`
-	Type       string    `json:"trace_type"` // TraceIngest or TraceQuery
+	Type       string    `json:"trace_type"` // one of the Trace constants
 	Timestamp  time.Time `json:"timestamp"`
 	Collection string    `json:"collection"`
 	UserQuery  string    `json:"user_query,omitempty"`  // query
 	Mode       string    `json:"mode,omitempty"`        // query
 	SourcePath []string  `json:"source_path,omitempty"` // ingest: scopes or URIs asked for, at most 20
-	Stages     []Span    `json:"stages"`                // five of an ingest, six of a query, always in pipeline order
+	Stages     []Span    `json:"stages"`                // five of an ingest, six of a query, six more of an answer, always in pipeline order
 	TotalMS    float64   `json:"total_latency"`         // milliseconds
 	TopK       []TopHit  `json:"top_k_results,omitempty"`
 	Counts     *Counts   `json:"counts,omitempty"` // ingest

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
@@ -28,8 +30,8 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run.
-const headerVersion = 3
+// version 2 before Run, version 3 before Calibration.
+const headerVersion = 4
 
 func encodeHeader(h rag.Header) ([]byte, error) {
 	w := record.NewWriter(headerVersion, 128)
@@ -41,6 +43,14 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Strings(h.Pending)
 	w.Uint(uint64(h.Generation))
 	w.String(h.Run)
+	calibration := []byte{}
+	if h.Calibration != nil {
+		var err error
+		if calibration, err = json.Marshal(h.Calibration); err != nil {
+			return nil, fmt.Errorf("calibration: %w: %w", err, rag.ErrInvalid)
+		}
+	}
+	w.String(string(calibration))
 	return w.Finish()
 }
 
@@ -55,6 +65,14 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 	}
 	if version > 2 {
 		h.Run = r.String()
+	}
+	if version > 3 {
+		if calibration := r.String(); calibration != "" {
+			h.Calibration = &rag.Calibration{}
+			if err := json.Unmarshal([]byte(calibration), h.Calibration); err != nil {
+				return rag.Header{}, fmt.Errorf("calibration: %v: %w", err, rag.ErrInvalid)
+			}
+		}
 	}
 	return h, r.Close()
 }

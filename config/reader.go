@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -19,7 +20,10 @@ type reader struct {
 	origins map[string]Origin // by path: "retrieval.top_k", "transforms.0.provider"
 }
 
-var providerType = reflect.TypeFor[rag.ProviderConfig]()
+var (
+	providerType = reflect.TypeFor[rag.ProviderConfig]()
+	rawType      = reflect.TypeFor[json.RawMessage]() // a section that its package reads
+)
 
 func (r *reader) errorf(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s: %w", r.file, n.Line, fmt.Sprintf(format, args...), rag.ErrInvalid)
@@ -35,6 +39,14 @@ func (r *reader) value(n *yaml.Node, t reflect.Type, path string) (any, error) {
 	}
 	switch {
 	case t == nil:
+		return r.free(n, path)
+	case t == rawType:
+		if n.Kind != yaml.MappingNode {
+			return nil, r.errorf(n, "%s: want keys and values, got %s", at(path), describe(n))
+		}
+		if len(n.Content) == 0 {
+			return nil, nil // as if it were not there
+		}
 		return r.free(n, path)
 	case t == providerType:
 		return r.provider(n, path)

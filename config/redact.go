@@ -44,6 +44,9 @@ func (p *printer) walk(v reflect.Value, path string) {
 		p.add(join(path, "provider"), x.Provider)
 		p.settings(x.Settings, path)
 		return
+	case json.RawMessage:
+		p.settings(x, path)
+		return
 	case map[string]json.RawMessage:
 		for _, name := range sortedKeys(x) {
 			p.settings(x[name], join(path, name))

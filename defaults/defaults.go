@@ -3,8 +3,9 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for PDF and what package loader reads, the splitters, the
-// fusers, the trace sink, the embedding cache, the rerankers, the query transformers and the local embedder with its
-// built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
+// fusers, the trace sink, the embedding cache, the rerankers, the query transformers, the verifiers and the local
+// embedder with its built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs
+// instead.
 package defaults
 
 import (
@@ -24,4 +25,5 @@ import (
 	_ "github.com/seed-d8745b77/rag/trace"
 	_ "github.com/seed-d8745b77/rag/transform"
 	_ "github.com/seed-d8745b77/rag/vectorstore"
+	_ "github.com/seed-d8745b77/rag/verify"
 )

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/agent"
 	"github.com/seed-d8745b77/rag/config"
 )
 
@@ -99,6 +100,9 @@ func (a *app) configCheck() error {
 		return err
 	}
 	if err := a.withScratchData((*rag.Engine).Ready); err != nil {
+		return err
+	}
+	if _, err := agent.ParseConfig(loaded.Config.Agent); err != nil {
 		return err
 	}
 	if a.json {

@@ -60,3 +60,6 @@ func isASCII(s string) bool {
 	}
 	return true
 }
+
+// Fold returns the text as words are compared: compatibility forms, lower case, without accents, straight apostrophes.
+func Fold(text string) string { return fold(lowerCase(normalize(text))) }

@@ -61,3 +61,21 @@ func share(weight float64, tf uint32, norm float64) int64 {
 
 // idf is the weight of a term that df of n documents have.
 func idf(n, df int) float64 { return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5)) }
+
+// Rarity returns the weight of each clause by how many of the documents that live have one of its terms; of one that none
+// has, the greatest there is.
+func (x *Index) Rarity(clauses []Clause) []float64 {
+	weights := make([]float64, len(clauses))
+	if x == nil {
+		x = &Index{}
+	}
+	var b block
+	for c, clause := range clauses {
+		df := 0
+		for _, p := range x.parts {
+			df += p.liveCount(p.seg.union(clause.Terms, &b), &b)
+		}
+		weights[c] = idf(x.live, df)
+	}
+	return weights
+}

@@ -1,0 +1,306 @@
+package rag
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/cite"
+	"github.com/seed-d8745b77/rag/internal/lang"
+)
+
+// evidenceFeatures are what an answer's confidence is estimated from, in the order in which a [Calibration] weighs them.
+// The score of a fusion is none of them: it tells ranks, not relevance.
+var evidenceFeatures = []string{
+	"coverage",        // share of the question's words, by rarity, that the best passage has
+	"joint_coverage",  // that the best passages have together
+	"sentence",        // that the best sentence has, with its headings
+	"missing",         // rarity of the rarest word that none of them has, as a share of all
+	"matched",         // rarity of all words that the best passage has, as the logarithm of 1 + their sum
+	"agreement",       // share of the passages that both lanes have among their first ten
+	"cosine",          // of the nearest passage
+	"cosine_margin",   // how much nearer it is than the others on the mean
+	"nearest",         // cosine of the nearest sentence
+	"reranker",        // score of the first passage
+	"reranker_margin", // how much it is above the others' mean
+}
+
+// EvidenceFeatures names what an answer's confidence is estimated from, in the order in which a [Calibration] weighs it. A
+// trace has their values in the details of StageEvidence.
+func EvidenceFeatures() []string { return slices.Clone(evidenceFeatures) }
+
+// evidencePassages is how many passages the evidence is taken from, the best ones: an answer seldom needs more.
+const evidencePassages = 5
+
+// evidence is what the passages found say about whether they hold an answer.
+type evidence struct {
+	values    []float64 // of the features; NaN where the search does not have one
+	sentences []sentence
+	weights   []float64 // of the question's words
+}
+
+// weighEvidence looks at the passages found and estimates from them how likely they are to hold an answer.
+func (a *answering) weighEvidence(ctx context.Context) error {
+	span, start := a.begin(StageEvidence)
+	defer a.end(span, start)
+	hits := make([]*Hit, min(len(a.answer.Sources), evidencePassages))
+	recs := make([]TextRecord, len(hits))
+	for i := range hits {
+		hits[i] = &a.answer.Sources[i].Hit
+		c := &hits[i].Chunk
+		recs[i] = TextRecord{Text: c.Title + "\n" + c.IndexText(), Language: c.Language}
+	}
+	a.evidence.sentences = findSentences(hits)
+	for i := range a.evidence.sentences {
+		s := &a.evidence.sentences[i]
+		c := &hits[s.source].Chunk
+		recs = append(recs, TextRecord{Text: s.text, Language: c.Language}, TextRecord{Text: s.around(c), Language: c.Language})
+	}
+	coverage, err := a.cover(ctx, recs)
+	if err != nil {
+		return err
+	}
+	a.evidence.weights = coverage.Weights
+	for i := range a.evidence.sentences {
+		at := len(hits) + 2*i
+		a.evidence.sentences[i].found, a.evidence.sentences[i].near = coverage.Found[at], coverage.Found[at+1]
+	}
+	if err := a.compareSentences(ctx); err != nil {
+		return err
+	}
+	a.evidence.values = a.features(hits, coverage.Found[:len(hits)])
+	calibration := a.calibration(ctx)
+	if len(hits) > 0 {
+		a.answer.Confidence = calibration.confidence(a.evidence.values)
+	}
+	span.In, span.Out = len(hits), len(a.evidence.sentences)
+	span.Detail["confidence"] = a.answer.Confidence
+	for i, name := range evidenceFeatures {
+		if v := a.evidence.values[i]; !math.IsNaN(v) {
+			span.Detail[name] = v
+		}
+	}
+	return nil
+}
+
+// refusal says why there is no answer, "" if there is one.
+func (a *answering) refusal() string {
+	least := a.config.Answer.RefuseBelow
+	switch {
+	case len(a.answer.Sources) == 0:
+		return "no passage was found"
+	case a.answer.Confidence < least:
+		return fmt.Sprintf("the passages found hardly answer it: confidence %.2f, %.2f is needed (answer.refuse_below)", a.answer.Confidence, least)
+	}
+	return ""
+}
+
+// features computes what evidenceFeatures names. found tells which words each passage has.
+func (a *answering) features(hits []*Hit, found [][]bool) []float64 {
+	weights := a.evidence.weights
+	joint := make([]bool, len(weights))
+	best, sentenceBest, nearest := 0.0, 0.0, math.NaN()
+	for _, f := range found {
+		best = max(best, share(weights, f))
+		for w := range joint {
+			joint[w] = joint[w] || f[w]
+		}
+	}
+	for i := range a.evidence.sentences {
+		s := &a.evidence.sentences[i]
+		sentenceBest = max(sentenceBest, s.coverage(weights))
+		if math.IsNaN(nearest) || s.cosine > nearest {
+			nearest = s.cosine
+		}
+	}
+	missing, total := 0.0, 0.0
+	for w, weight := range weights {
+		if total += weight; !joint[w] {
+			missing = max(missing, weight)
+		}
+	}
+	matched := math.Log1p(best * total)
+	if total > 0 {
+		missing /= total
+	}
+	agree := math.NaN()
+	if len(hits) > 0 {
+		n := 0.0
+		for _, h := range hits {
+			d, okD := h.RankAt(StageDense)
+			w, okW := h.RankAt(StageSparse)
+			if okD && okW && d.Position <= 10 && w.Position <= 10 {
+				n++
+			}
+		}
+		agree = n / float64(len(hits))
+	}
+	cosine, cosineMargin := topAndMargin(hits, StageDense)
+	reranker, rerankerMargin := topAndMargin(hits, StageRerank)
+	return []float64{best, share(weights, joint), sentenceBest, missing, matched, agree, cosine, cosineMargin, nearest, reranker, rerankerMargin}
+}
+
+// topAndMargin returns the greatest score that a stage gave one of the hits, and how much it is above the others' mean;
+// NaN where the stage saw none.
+func topAndMargin(hits []*Hit, stage string) (top, margin float64) {
+	var scores []float64
+	for _, h := range hits {
+		if r, ok := h.RankAt(stage); ok {
+			scores = append(scores, r.Score)
+		}
+	}
+	if len(scores) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	top = slices.Max(scores)
+	if len(scores) == 1 {
+		return top, math.NaN()
+	}
+	sum := -top
+	for _, s := range scores {
+		sum += s
+	}
+	return top, top - sum/float64(len(scores)-1)
+}
+
+// share is the part of the words, by weight, that was found; 0 of no words.
+func share(weights []float64, found []bool) float64 {
+	have, all := 0.0, 0.0
+	for w, weight := range weights {
+		if all += weight; found[w] {
+			have += weight
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return have / all
+}
+
+// cover tells which words of the question the texts have. An index that cannot gets its words compared here, all of one
+// weight.
+func (a *answering) cover(ctx context.Context, recs []TextRecord) (Coverage, error) {
+	question := lang.Content(a.req.Question, a.language)
+	c, ok := a.sparse.(Coverer)
+	if !ok {
+		return coverByWords(question, recs), nil
+	}
+	name := a.answer.Collection
+	if a.search != nil && a.search.index != "" {
+		name = a.search.index
+	} else if h, exists, err := a.readHeader(ctx, name); err != nil {
+		return Coverage{}, err
+	} else if exists {
+		name = indexName(name, h.Generation)
+	}
+	coverage, err := c.Cover(ctx, name, question, recs)
+	if err == nil && len(coverage.Found) != len(recs) {
+		err = fmt.Errorf("the index looked at %d texts of %d: %w", len(coverage.Found), len(recs), ErrInvalid)
+	}
+	if err != nil {
+		return Coverage{}, &StageError{Stage: StageEvidence, Err: err}
+	}
+	return coverage, nil
+}
+
+// coverByWords compares words by their beginnings.
+func coverByWords(question string, recs []TextRecord) Coverage {
+	place := map[string]int{}
+	var c Coverage
+	for m := range eachWord(question) {
+		if _, known := place[m.term]; !known {
+			place[m.term] = len(place)
+			c.Weights = append(c.Weights, 1)
+		}
+	}
+	for _, r := range recs {
+		found := make([]bool, len(place))
+		for m := range eachWord(r.Text) {
+			if w, ok := place[m.term]; ok {
+				found[w] = true
+			}
+		}
+		c.Found = append(c.Found, found)
+	}
+	return c
+}
+
+// sentence is a sentence of one of the passages.
+type sentence struct {
+	source     int // index of the source
+	start, end int // bytes of the passage
+	text       string
+	row        bool   // it is a row of a table
+	header     string // the table's first row
+	found      []bool // words of the question that it has
+	near       []bool // that stand around it: in headings, in the table's first row
+	cosine     float64
+}
+
+// nearWeight is what a word of the question counts that stands in a sentence's headings and not in itself.
+const nearWeight = 0.5
+
+// coverage is the share of the question that the sentence covers.
+func (s *sentence) coverage(weights []float64) float64 {
+	sum, all := 0.0, 0.0
+	for w, weight := range weights {
+		all += weight
+		switch {
+		case s.found[w]:
+			sum += weight
+		case s.near[w]:
+			sum += nearWeight * weight
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
+}
+
+// around is what a sentence is said under.
+func (s *sentence) around(c *Chunk) string {
+	return strings.Join(append([]string{c.Title, s.header}, c.Headings...), "\n")
+}
+
+// findSentences lists the sentences of the passages that can be an answer: no headings, and each text once.
+func findSentences(hits []*Hit) []sentence {
+	var all []sentence
+	seen := map[string]bool{}
+	for i, h := range hits {
+		text, header := h.Chunk.Text, ""
+		for _, span := range cite.Sentences(text) {
+			s := sentence{source: i, start: span.Start, end: span.End, text: text[span.Start:span.End], cosine: math.NaN()}
+			if !strings.HasPrefix(s.text, "|") {
+				header = ""
+			} else if s.row = header != ""; !s.row {
+				header = s.text // says nothing by itself
+				continue
+			} else {
+				s.header = header
+			}
+			if key := strings.Join(strings.Fields(s.text), " "); !seen[key] && says(&s) {
+				seen[key] = true
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// says reports whether a sentence can say something: it is no heading, and has a few words.
+func says(s *sentence) bool {
+	if strings.HasPrefix(s.text, "#") || strings.HasPrefix(s.text, "```") || s.row && strings.Trim(s.text, "|-: ") == "" {
+		return false
+	}
+	words := 0
+	for range eachWord(s.text) {
+		words++
+	}
+	return words >= leastWords
+}
+
+// leastWords is how many words say something: "one letter" answers nothing without its question.
+const leastWords = 3

@@ -1,0 +1,199 @@
+package rag
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/cite"
+)
+
+// How the sentences of an extractive answer are chosen; measured in bench/answers.
+const (
+	cosineWeight   = 1.0  // of a sentence's similarity to the question beside its coverage
+	rankWeight     = 0.5  // of the place of its passage: 1/rank
+	furtherShare   = 0.75 // of the best sentence's score that a further one must have
+	comparedBest   = 40   // sentences that are embedded: the best by words
+	mostSimilarity = 0.8  // share of words above which a sentence says what a better one has said
+)
+
+// compareSentences takes the similarity of the sentences to the question, where the embedder knows its language.
+func (a *answering) compareSentences(ctx context.Context) error {
+	list := a.evidence.sentences
+	if a.embedder == nil || len(list) == 0 || a.found.Mode == Sparse || foreign(a.language, a.embedder.Model().Languages) != "" {
+		return nil
+	}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(list[j].coverage(a.evidence.weights), list[i].coverage(a.evidence.weights))
+	})
+	order = order[:min(len(order), comparedBest)]
+	texts := make([]string, len(order))
+	for k, i := range order {
+		texts[k] = list[i].text
+	}
+	question, err := a.embedLookup(ctx, &lookup{SubQuery: SubQuery{Text: a.req.Question}})
+	var vectors [][]float32
+	if err == nil {
+		vectors, err = a.embedSentences(ctx, texts)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.note(StageEvidence, "", "sentences were compared by words alone: "+err.Error())
+		return nil
+	}
+	for k, i := range order {
+		list[i].cosine = dot(question, vectors[k])
+	}
+	return nil
+}
+
+// embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.
+func (a *answering) embedSentences(ctx context.Context, texts []string) ([][]float32, error) {
+	m := a.embedder.Model()
+	var all [][]float32
+	for batch := range slices.Chunk(texts, cmp.Or(m.MaxBatch, defaultBatch)) {
+		vectors, err := a.embedder.Embed(ctx, AsPassage, batch)
+		if err == nil {
+			err = checkVectors(vectors, len(batch), m.Dims)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, vectors...)
+	}
+	return all, nil
+}
+
+// extract answers with sentences of the sources, word by word, each with its source.
+func (a *answering) extract(ctx context.Context) error {
+	span, start := a.begin(StageExtract)
+	chosen := a.chooseSentences()
+	span.In, span.Out = len(a.evidence.sentences), len(chosen)
+	a.end(span, start)
+	ans := a.answer
+	ans.Mode, ans.Text, ans.Citations, ans.Rejected = AnswerExtractive, "", nil, nil
+	if len(chosen) == 0 {
+		a.refuse("the passages found have no sentence that could be an answer")
+		return ctx.Err()
+	}
+	a.numberByUse(chosen)
+	var text strings.Builder
+	for i, s := range chosen {
+		if i > 0 {
+			text.WriteString(" ")
+			if s.row || chosen[i-1].row {
+				text.WriteString("\n")
+			}
+		}
+		said := s.say()
+		text.WriteString(said + " ")
+		at := text.Len()
+		text.WriteString("[" + strconv.Itoa(s.source+1) + "]")
+		ans.Citations = append(ans.Citations, Citation{
+			Marker: s.source + 1, Start: at, End: text.Len(), Claim: said, Quote: s.text,
+			Verdict: VerdictSupported, Reason: "word by word from the source",
+		})
+	}
+	ans.Text, ans.Verified = text.String(), true
+	a.yield(AnswerEvent{Text: ans.Text})
+	a.judge()
+	return ctx.Err()
+}
+
+// chooseSentences returns the best sentence, and those nearly as good that say something else.
+func (a *answering) chooseSentences() []sentence {
+	list := slices.Clone(a.evidence.sentences)
+	scores := make(map[string]float64, len(list))
+	for i := range list {
+		scores[list[i].text] = a.sentenceScore(&list[i])
+	}
+	slices.SortStableFunc(list, func(a, b sentence) int { return cmp.Compare(scores[b.text], scores[a.text]) })
+	var chosen []sentence
+	for _, s := range list {
+		said := slices.ContainsFunc(chosen, func(c sentence) bool { return cite.Overlap(s.text, c.text) > mostSimilarity })
+		switch {
+		case len(chosen) == a.config.Answer.Sentences:
+			return chosen
+		case len(chosen) > 0 && (said || scores[s.text] < furtherShare*scores[chosen[0].text]):
+		default:
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen
+}
+
+func (a *answering) sentenceScore(s *sentence) float64 {
+	score := s.coverage(a.evidence.weights) + rankWeight/float64(s.source+1)
+	if !math.IsNaN(s.cosine) {
+		score += cosineWeight * s.cosine
+	}
+	return score
+}
+
+// numberByUse puts the sources that are quoted first, in the order of quotation, and numbers them all anew.
+func (a *answering) numberByUse(chosen []sentence) {
+	var order []int
+	for _, s := range chosen {
+		if !slices.Contains(order, s.source) {
+			order = append(order, s.source)
+		}
+	}
+	for i := range a.answer.Sources {
+		if !slices.Contains(order, i) {
+			order = append(order, i)
+		}
+	}
+	sources, place := make([]AnswerSource, len(order)), make([]int, len(order))
+	for i, old := range order {
+		sources[i], place[old] = AnswerSource{i + 1, a.answer.Sources[old].Hit}, i
+	}
+	a.answer.Sources = sources
+	for i := range chosen {
+		chosen[i].source = place[chosen[i].source]
+	}
+}
+
+// say returns the sentence on one line, without citations of its own: they would name sources of this answer. A row of a
+// table has the names of the columns before its cells.
+func (s *sentence) say() string {
+	text := s.text
+	if s.row {
+		names, cells := cells(s.header), cells(s.text)
+		var parts []string
+		for i, c := range cells {
+			if c != "" && i < len(names) && names[i] != "" && i > 0 {
+				c = names[i] + ": " + c
+			}
+			if c != "" {
+				parts = append(parts, c)
+			}
+		}
+		text = strings.Join(parts, "; ")
+	}
+	text = strings.TrimLeft(oneLine(text), "-*•·–◦▪+ ")
+	said, _ := cite.Clean(text, 0)
+	return strings.TrimSpace(said)
+}
+
+// cells returns the cells of a row of a Markdown table.
+func cells(row string) []string {
+	row = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(row), "|"), "|")
+	list := strings.Split(strings.ReplaceAll(row, `\|`, "\x00"), "|")
+	for i := range list {
+		list[i] = strings.TrimSpace(strings.ReplaceAll(list[i], "\x00", "|"))
+	}
+	return list
+}
+
+// errNoReply is what a chat model that says nothing is answered with.
+var errNoReply = errors.New("the chat model said nothing")

@@ -1,0 +1,120 @@
+package rag
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-d8745b77/rag/internal/cite"
+)
+
+// generate has the chat model write the answer and returns it with one form of citations. What is yielded on the way is
+// that text, piece by piece.
+func (a *answering) generate(ctx context.Context) (text string, err error) {
+	messages, err := a.pack()
+	if err != nil {
+		return "", err
+	}
+	span, start := a.begin(StageGenerate)
+	defer func() {
+		if a.end(span, start); err != nil {
+			span.Error = err.Error()
+		}
+	}()
+	within := time.Duration(a.config.Answer.TimeoutMS) * time.Millisecond
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no whole reply within %v: %w", within, ErrUnavailable))
+	defer cancel()
+	var shown strings.Builder
+	show := func(piece string) bool {
+		shown.WriteString(piece)
+		return piece == "" || a.yield(AnswerEvent{Text: piece})
+	}
+	stream := cite.NewStream(len(a.answer.Sources))
+	for delta, err := range a.chat.Chat(ctx, ChatRequest{Messages: messages, MaxTokens: a.config.Answer.MaxTokens}) {
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return "", err
+		}
+		a.answer.Usage.Add(delta.Usage)
+		if delta.Stop != "" {
+			span.Detail["stop"] = delta.Stop
+		}
+		if !show(stream.Write(delta.Text)) {
+			return "", context.Canceled
+		}
+	}
+	show(stream.Close())
+	switch span.Detail["stop"] {
+	case StopLength:
+		a.note(StageGenerate, "", fmt.Sprintf("the reply is cut off: it came to the limit of %d tokens (answer.max_tokens), or to the model's own", a.config.Answer.MaxTokens))
+	case StopFilter:
+		a.note(StageGenerate, "", "the reply is cut off: the service held the rest back")
+	}
+	for _, r := range stream.Rejected() {
+		a.answer.Rejected = append(a.answer.Rejected, RejectedCitation(r))
+	}
+	span.Detail["input_tokens"], span.Detail["output_tokens"] = a.answer.Usage.InputTokens, a.answer.Usage.OutputTokens
+	if strings.TrimSpace(shown.String()) == "" {
+		return "", errNoReply
+	}
+	return shown.String(), nil
+}
+
+// cite lists the citations of the text, each with its claim and with the sentence of the source that is closest to it.
+func (a *answering) cite() {
+	span, start := a.begin(StageCite)
+	defer a.end(span, start)
+	for _, m := range cite.Markers(a.answer.Text) {
+		if m.Number > len(a.answer.Sources) {
+			continue
+		}
+		claim, passage := cite.Claim(a.answer.Text, m), a.answer.Sources[m.Number-1].Hit.Chunk.Text
+		quote := cite.Closest(claim, passage)
+		a.answer.Citations = append(a.answer.Citations, Citation{
+			Marker: m.Number, Start: m.Start, End: m.End, Claim: claim, Quote: passage[quote.Start:quote.End],
+		})
+	}
+	span.Out = len(a.answer.Citations)
+	span.In = span.Out + len(a.answer.Rejected)
+	span.Detail["rejected"] = len(a.answer.Rejected)
+}
+
+// verify has each citation judged. An answer is good without: a verifier that fails is noted.
+func (a *answering) verify(ctx context.Context) {
+	if a.verifier == nil || len(a.answer.Citations) == 0 {
+		return
+	}
+	span, start := a.begin(StageVerify)
+	defer a.end(span, start)
+	claims := make([]Claim, len(a.answer.Citations))
+	for i, c := range a.answer.Citations {
+		claims[i] = Claim{Text: c.Claim, Passage: a.texts[c.Marker-1]}
+	}
+	verdicts, err := a.verifier.Verify(ctx, claims)
+	if err == nil && len(verdicts) != len(claims) {
+		err = fmt.Errorf("the verifier gave %d verdicts on %d claims: %w", len(verdicts), len(claims), ErrInvalid)
+	}
+	if err != nil {
+		span.Error = err.Error()
+		a.note(StageVerify, SpanFailed, "the citations were not looked at: "+err.Error())
+		return
+	}
+	a.answer.Verified = true
+	for i, v := range verdicts {
+		c := &a.answer.Citations[i]
+		c.Verdict, c.Reason = VerdictSupported, v.Reason
+		if !v.Supported {
+			c.Verdict = VerdictUnsupported
+			a.answer.Verified = false
+		} else {
+			span.Out++
+		}
+	}
+	span.In = len(claims)
+}

@@ -1,0 +1,199 @@
+package rag
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/template"
+	"time"
+	"unicode"
+)
+
+// PromptData is what the templates of the prompts are given.
+type PromptData struct {
+	Question string
+	Language string // of the question, in English: "French"; "" if it cannot be told
+	Refusal  string // what the model is to say if the sources hold no answer, in the question's language
+	AsOf     string // day for which the answer is wanted, 2006-01-02; "" if none was given
+	Sources  []PromptSource
+}
+
+// PromptSource is a numbered passage in a prompt. All fields but Quoted are on one line.
+type PromptSource struct {
+	Number   int
+	Title    string // "" if the document has none
+	Headings string // sections that the passage stands in, with " › " between them
+	URI      string
+	Page     int    // 0 if there is none
+	Status   string // "needs review", "expired"; "" if it is in force or no date was asked about
+	Quoted   string // the passage, each line behind "> ", so that no text can end the quotation
+}
+
+// The built-in templates.
+var (
+	//go:embed ask_system.tmpl
+	defaultSystem string
+	//go:embed ask_prompt.tmpl
+	defaultPrompt string
+)
+
+// prompts are the two templates, parsed.
+type prompts struct{ system, prompt *template.Template }
+
+// readPrompts parses the configured templates and tries them, so that a mistake is found now. Errors name the line.
+func readPrompts(c *AnswerConfig) (p prompts, err error) {
+	if p.system, err = readPrompt("answer.system", c.System, c.SystemFile, defaultSystem); err != nil {
+		return p, err
+	}
+	p.prompt, err = readPrompt("answer.prompt", c.Prompt, c.PromptFile, defaultPrompt)
+	return p, err
+}
+
+func readPrompt(key, text, file, otherwise string) (*template.Template, error) {
+	name := key
+	switch {
+	case text != "" && file != "":
+		return nil, fmt.Errorf("%s and %s_file are both given: take one away: %w", key, key, ErrInvalid)
+	case file != "":
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("read %s_file: %w: %w", key, err, ErrInvalid)
+		}
+		text, name = string(b), file
+	case text == "":
+		text = otherwise
+	}
+	t, err := template.New(name).Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, PromptData{
+			Question: "?", Language: "English", Refusal: "?", AsOf: "2006-01-02",
+			Sources: []PromptSource{{Number: 1, Title: "?", Headings: "?", URI: "?", Page: 1, Status: "?", Quoted: "> ?"}},
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", key, err, ErrInvalid)
+	}
+	return t, nil
+}
+
+// messageTokens is what a message costs besides its text, about.
+const messageTokens = 8
+
+// pack puts the sources into the prompt, best first, as many as the budget holds; the first one is cut if it alone is too
+// long. Sources that are left out are no sources of the answer. Of the conversation the last turns come along for which
+// there is as much room again.
+func (a *answering) pack() ([]ChatMessage, error) {
+	span, start := a.begin(StagePack)
+	defer a.end(span, start)
+	budget := a.req.ContextTokens
+	if budget == 0 {
+		budget = a.config.Answer.ContextTokens
+	}
+	data := PromptData{Question: a.req.Question, Language: languageNames[a.language], Refusal: a.phrase()}
+	if day := a.req.Query.AsOf; !day.IsZero() {
+		data.AsOf = day.Format(time.DateOnly)
+	}
+	span.In = len(a.answer.Sources)
+	used := 0
+	for i := range a.answer.Sources {
+		s := &a.answer.Sources[i]
+		text := passageText(&s.Hit)
+		tokens := a.tokens.CountTokens(text)
+		if used+tokens > budget && i == 0 {
+			text = bestWindow(text, a.req.Question, budget, a.tokens)
+			tokens = a.tokens.CountTokens(text)
+		} else if used+tokens > budget {
+			a.answer.Sources, a.texts = a.answer.Sources[:i], a.texts[:i]
+			break
+		}
+		used += tokens
+		a.texts[i] = text
+		data.Sources = append(data.Sources, promptSource(s, text))
+	}
+	span.Out = len(data.Sources)
+	span.Detail["tokens"], span.Detail["budget"] = used, budget
+	var system, prompt strings.Builder
+	if err := a.prompts.system.Execute(&system, data); err != nil {
+		return nil, fmt.Errorf("answer.system: %w: %w", err, ErrInvalid)
+	}
+	if err := a.prompts.prompt.Execute(&prompt, data); err != nil {
+		return nil, fmt.Errorf("answer.prompt: %w: %w", err, ErrInvalid)
+	}
+	messages := []ChatMessage{{Role: RoleSystem, Text: strings.TrimSpace(system.String())}}
+	messages = append(messages, a.lastTurns(budget)...)
+	return append(messages, ChatMessage{Role: RoleUser, Text: strings.TrimSpace(prompt.String())}), nil
+}
+
+// lastTurns returns the end of the conversation that has at most so many tokens. It begins with the user.
+func (a *answering) lastTurns(budget int) []ChatMessage {
+	first := len(a.req.Turns)
+	for first > 0 {
+		budget -= a.tokens.CountTokens(a.req.Turns[first-1].Text) + messageTokens
+		if budget < 0 {
+			break
+		}
+		first--
+	}
+	for first < len(a.req.Turns) && a.req.Turns[first].Role != RoleUser {
+		first++
+	}
+	return a.req.Turns[first:]
+}
+
+// passageText is what the chat model reads of a hit: the section it is from, or the passage with its neighbours, where
+// the search gave them.
+func passageText(h *Hit) string {
+	if h.Parent != nil && h.Parent.Text != "" {
+		return h.Parent.Text
+	}
+	var parts []string
+	for _, c := range h.Before {
+		parts = append(parts, c.Text)
+	}
+	parts = append(parts, h.Chunk.Text)
+	for _, c := range h.Chunk.Captions {
+		parts = append(parts, c.Text)
+	}
+	for _, c := range h.After {
+		parts = append(parts, c.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+func promptSource(s *AnswerSource, text string) PromptSource {
+	c := &s.Hit.Chunk
+	p := PromptSource{
+		Number: s.Number, Title: oneLine(c.Title), Headings: oneLine(strings.Join(c.Headings, " › ")), URI: oneLine(c.URI), Page: c.Page,
+		Quoted: quoted(text),
+	}
+	if s.Hit.Status != "" && s.Hit.Status != StatusCurrent {
+		p.Status = strings.ReplaceAll(s.Hit.Status, "_", " ")
+	}
+	return p
+}
+
+// quoted puts "> " before every line. A document cannot end its quotation: there is no mark that would.
+func quoted(text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(lineEnds.Replace(text), "\n"), "\n") {
+		b.WriteString("> " + strings.Map(printable, line) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// lineEnds are what some program takes for the end of a line.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(printable, lineEnds.Replace(s))), " ")
+}
+
+// printable drops what a model would read and a person not see: control characters and tags.
+func printable(r rune) rune {
+	if r != '\t' && r != '\n' && unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F {
+		return -1
+	}
+	return r
+}
