@@ -50,7 +50,8 @@ type Splitter interface {
 
 // Transformer improves what the indexes see of a document's chunks.
 type Transformer interface {
-	// Transform works on the chunks of one document. It may drop chunks and set Context, Captions and Meta, never Text.
+	// Transform works on the chunks of one document. It may drop chunks, with the pictures in them, and set Context,
+	// Captions and Meta, never Text.
 	Transform(ctx context.Context, doc Document, chunks []Chunk) ([]Chunk, error)
 }
 
@@ -282,6 +283,8 @@ type Catalog interface {
 	Entry(ctx context.Context, collection, uri string) (Entry, error)
 	// Document returns a stored document with its text and images, or ErrNotFound.
 	Document(ctx context.Context, collection, uri string) (Document, error)
+	// Image returns the bytes of a picture that a document of the collection has, by [Image] ID, or ErrNotFound.
+	Image(ctx context.Context, collection, id string) ([]byte, error)
 	// Commit applies the changes in order and atomically: all or none. The first commit makes the collection.
 	Commit(ctx context.Context, collection string, changes []Change) error
 	// Chunks returns the live chunks among ids, in the order asked; absent ones are left out.
@@ -312,7 +315,14 @@ type Entry struct {
 	Warnings   []Warning
 	Chunks     []ChunkRef // in document order
 	Images     int        // pictures in the document
+	Parts      []Part     // files beside the source that its loader asked for, in the order of their names
 	Ingested   time.Time  // when this version was committed
+}
+
+// Part is a file beside a source that its documents were made with, such as a picture that a page shows.
+type Part struct {
+	Name   string   // as [Source] Beside was asked for it
+	Digest [32]byte // SHA-256 of its bytes; zero if it could not be read
 }
 
 // ChunkRef names a chunk in a ledger line and tells what the indexes hold of it.
@@ -345,6 +355,7 @@ type Header struct {
 	Dirty    bool      `json:"dirty"`             // an ingest, delete or reindex is under way, or was cut short: indexes may hold more than the catalog
 	Run      string    `json:"run,omitempty"`     // with Dirty: which, one of the Run constants; "" in data of earlier versions
 	Pending  []string  `json:"pending,omitempty"` // URIs whose records in the indexes may be newer than the catalog's
+	Touched  []string  `json:"touched,omitempty"` // with an index that cannot list its records: chunk IDs that it may have and the catalog not
 
 	// Generation counts the times the collection was built anew beside itself. It is part of the name under which the
 	// indexes know the collection (0: its own name), so a commit of the header flips from one build to the next.
@@ -359,6 +370,7 @@ type CollectionInfo struct {
 	Header    Header
 	Documents int
 	Chunks    int
+	Images    int       // pictures; one that stands in several documents is counted once
 	Updated   time.Time // newest Entry.Ingested; zero if empty
 }
 

@@ -48,7 +48,7 @@ func TestDeleteByFilter(t *testing.T) {
 			t.Fatalf("%s: %v", step.name, err)
 		}
 		if !step.invalid {
-			step.want.Collection, step.want.NotFound, step.want.Failed = "default", []string{}, []rag.SourceFailure{}
+			step.want.Collection, step.want.NotFound, step.want.Failed = "default", []string{}, []rag.IndexFailure{}
 			if diff := cmp.Diff(&step.want, rep); diff != "" {
 				t.Errorf("%s: %s", step.name, diff)
 			}
@@ -63,7 +63,7 @@ func TestDeleteByFilter(t *testing.T) {
 	}
 }
 
-// TestDeleteWaitsForTheIngest: what is deleted while its source is ingested stays deleted.
+// TestDeleteWaitsForTheIngest: a delete of a source that is being ingested waits, and what it deletes stays deleted.
 func TestDeleteWaitsForTheIngest(t *testing.T) {
 	f := newFixture(t)
 	f.write("a.txt", prose("ferns", 3))
@@ -75,6 +75,11 @@ func TestDeleteWaitsForTheIngest(t *testing.T) {
 	started := false
 	f.ingest(func(r *rag.IngestRequest) {
 		r.Progress = func(p rag.Progress) {
+			select {
+			case err := <-deleted:
+				t.Errorf("the delete did not wait: %v, at %+v", err, p)
+			default:
+			}
 			if p.URI == uri && !started {
 				started = true
 				go func() {

@@ -96,7 +96,7 @@ func (w Warning) String() string {
 type Image struct {
 	ID        string     // hex SHA-256 of Data: equal pictures are stored once
 	MediaType string     // "image/png" and so on
-	Data      []byte     // the encoded file
+	Data      []byte     // the encoded file; nil in [Chunk] Images: [Engine.Image] reads it
 	Page      int        // 1-based; 0 if the format has no pages
 	Box       [4]float64 // x0, y0, x1, y1 in points from the page's lower left; zero if unknown
 	Offset    int        // byte offset in Document.Text where the picture stands
@@ -118,7 +118,8 @@ type Chunk struct {
 	Ordinal  int       // 0-based place in the document
 	Text     string    // verbatim: doc.Text[Start:End]; what is cited is what was written
 	Context  string    // embedded and indexed with Text, never cited: heading path, summary, neighbours' gist
-	Captions []Caption // generated descriptions of pictures that stand in Text
+	Images   []Image   // pictures that stand in Text, or nearest to it, without their Data
+	Captions []Caption // generated descriptions of some of Images
 	Start    int       // byte offset into Document.Text
 	End      int       // byte offset into Document.Text, exclusive
 	Page     int       // 1-based page of Start; 0 if none
@@ -142,6 +143,16 @@ func (c *Chunk) IndexText() string {
 		b.WriteString(p.Text)
 	}
 	return b.String()
+}
+
+// Caption returns the generated description of a picture, or "" if the chunk has none of it.
+func (c *Chunk) Caption(imageID string) string {
+	for _, p := range c.Captions {
+		if p.ImageID == imageID {
+			return p.Text
+		}
+	}
+	return ""
 }
 
 // Reserved metadata names: the engine sets them in [Chunk.Fields], over a value of the same name in Meta.

@@ -76,10 +76,17 @@ type exportedValidity struct {
 
 // exportedSource is what the ledger knows of the source, so that it is not read again after an import.
 type exportedSource struct {
-	Digest     string `json:"digest"`      // hex SHA-256 of its bytes
-	MetaDigest string `json:"meta_digest"` // hex; see Entry
-	Size       int64  `json:"size"`
-	Loader     string `json:"loader"` // fingerprint
+	Digest     string         `json:"digest"`      // hex SHA-256 of its bytes
+	MetaDigest string         `json:"meta_digest"` // hex; see Entry
+	Size       int64          `json:"size"`
+	Loader     string         `json:"loader"` // fingerprint
+	Parts      []exportedPart `json:"parts,omitempty"`
+}
+
+// exportedPart is a file beside the source; see [Part].
+type exportedPart struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"` // hex SHA-256 of its bytes; "" if it could not be read
 }
 
 // ExportReport says what an export wrote. Its JSON form is part of what `rag export --json` prints.
@@ -128,7 +135,14 @@ func exportDocument(entry *Entry, doc *Document) *exportedDocument {
 	out := &exportedDocument{
 		URI: doc.URI, Title: doc.Title, State: doc.State, Language: doc.Language, Text: doc.Text, Pages: doc.Pages,
 		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity(doc.Validity),
-		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader},
+		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader, nil},
+	}
+	for _, p := range entry.Parts {
+		digest := hex.EncodeToString(p.Digest[:])
+		if p.Digest == ([32]byte{}) {
+			digest = ""
+		}
+		out.Source.Parts = append(out.Source.Parts, exportedPart{p.Name, digest})
 	}
 	for _, s := range doc.Sections {
 		out.Sections = append(out.Sections, exportSection(s))
@@ -144,6 +158,7 @@ type storedSource struct {
 	digest, metaDigest [32]byte
 	size               int64
 	loader             string
+	parts              []Part
 }
 
 // Exported is the documents of a file that [Engine.Export] wrote, as sources of an ingest. The file is checked whole
@@ -260,10 +275,20 @@ func decodeExportLine(line []byte) (l exportLine, err error) {
 // restore checks a document and makes it what it was.
 func (x *exportedDocument) restore() (*Document, *storedSource, error) {
 	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader}
-	for _, d := range []struct {
+	type digest struct {
 		name, text string
 		into       *[32]byte
-	}{{"digest", x.Source.Digest, &stored.digest}, {"meta_digest", x.Source.MetaDigest, &stored.metaDigest}} {
+	}
+	digests := []digest{{"digest", x.Source.Digest, &stored.digest}, {"meta_digest", x.Source.MetaDigest, &stored.metaDigest}}
+	for _, p := range x.Source.Parts {
+		stored.parts = append(stored.parts, Part{Name: p.Name})
+	}
+	for i, p := range x.Source.Parts {
+		if p.Digest != "" {
+			digests = append(digests, digest{"parts.digest", p.Digest, &stored.parts[i].Digest})
+		}
+	}
+	for _, d := range digests {
 		b, err := hex.DecodeString(d.text)
 		if err != nil || len(b) != len(d.into) {
 			return nil, nil, fmt.Errorf("source.%s is not 64 hex digits", d.name)

@@ -2,7 +2,9 @@ package rag
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -27,15 +29,68 @@ func checkCollection(name string) error {
 	return nil
 }
 
-// dropOthers removes every generation but the current one from both indexes: what reindexes that were cut short left,
+// generations are the names under which the indexes may know a collection: what it is, what reindexes that were cut short left,
 // and what the last one replaced. The one after the current may have been begun.
-func (e *Engine) dropOthers(ctx context.Context, name string, current int) error {
+func generations(name string, current int) []string {
+	var all []string
 	for g := range current + 2 {
-		if g == current {
+		all = append(all, indexName(name, g))
+	}
+	return all
+}
+
+// dropOthers removes every generation but the current one from both indexes.
+func (e *Engine) dropOthers(ctx context.Context, name string, current int) error {
+	others := generations(name, current)
+	return e.dropIndexes(ctx, slices.Delete(others, current, current+1))
+}
+
+// dropIndexes removes all records from both indexes under names that indexName gave.
+func (e *Engine) dropIndexes(ctx context.Context, names []string) error {
+	var errs []error
+	for _, x := range e.indexes() {
+		errs = append(errs, x.clear(ctx, names))
+	}
+	return errors.Join(errs...)
+}
+
+// clear removes all records under the names, if the index can do it.
+func (x stagedIndex) clear(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if d, ok := x.deleter.(Dropper); ok {
+			if err := d.Drop(ctx, name); err != nil {
+				return err
+			}
 			continue
 		}
-		if err := e.dropIndexes(ctx, indexName(name, g)); err != nil {
+		lister, ok := x.deleter.(IDLister)
+		if !ok {
+			continue
+		}
+		var ids []string
+		for id, err := range lister.IDs(ctx, name) {
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		if err := x.remove(ctx, name, ids); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// canClear reports ErrUnsupported for an index whose records can only be removed by those who know them.
+func (e *Engine) canClear() error {
+	for _, x := range e.indexes() {
+		_, drops := x.deleter.(Dropper)
+		_, lists := x.deleter.(IDLister)
+		if !drops && !lists {
+			return fmt.Errorf("%s cannot remove a whole collection: %w", providerName(x.deleter), ErrUnsupported)
 		}
 	}
 	return nil

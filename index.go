@@ -112,28 +112,60 @@ func (e *Engine) index(ctx context.Context, index string, chunks []*Chunk, vecto
 	return nil
 }
 
+// stagedIndex is one of the two indexes, by the stage that reads it.
+type stagedIndex struct {
+	stage string
+	name  string // in errors
+	deleter
+}
+
+// deleter is what both kinds of index have in common.
+type deleter interface {
+	Delete(ctx context.Context, collection string, ids []string) error
+}
+
+// indexes are those the engine has.
+func (e *Engine) indexes() []stagedIndex {
+	if e.vectors == nil {
+		return []stagedIndex{{StageSparse, "sparse index", e.sparse}}
+	}
+	return []stagedIndex{{StageDense, "vector store", e.vectors}, {StageSparse, "sparse index", e.sparse}}
+}
+
+// canList reports whether every index can say which records it has. Where one cannot, the header names those that a run
+// touches, so that the next one can put right what this one leaves.
+func (e *Engine) canList() bool {
+	return !slices.ContainsFunc(e.indexes(), func(x stagedIndex) bool { _, ok := x.deleter.(IDLister); return !ok })
+}
+
+// remove deletes records under a name that indexName gave; the error says which index it is.
+func (x stagedIndex) remove(ctx context.Context, index string, ids []string) error {
+	if err := x.Delete(ctx, index, ids); err != nil {
+		return fmt.Errorf("%s: %w", x.name, err)
+	}
+	return nil
+}
+
 // unindex deletes chunk IDs from both indexes under a name that indexName gave.
 func (e *Engine) unindex(ctx context.Context, index string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	var errs []error
-	if e.vectors != nil {
-		if err := e.vectors.Delete(ctx, index, ids); err != nil {
-			errs = append(errs, fmt.Errorf("vector store: %w", err))
-		}
+	for _, x := range e.indexes() {
+		errs = append(errs, x.remove(ctx, index, ids))
 	}
-	if err := e.sparse.Delete(ctx, index, ids); err != nil {
-		errs = append(errs, fmt.Errorf("sparse index: %w", err))
-	}
-	if len(errs) > 0 {
-		return &StageError{Stage: StageClean, Err: errors.Join(errs...)}
+	if err := errors.Join(errs...); err != nil {
+		return &StageError{Stage: StageClean, Err: err}
 	}
 	return nil
 }
 
-// removeEntries removes documents: from the catalog first, since it decides what is shown, then from the indexes.
-func (e *Engine) removeEntries(ctx context.Context, name string, h Header, entries []Entry) error {
+// removeEntries removes documents: from the catalog first, since it decides what is shown, then from the indexes. It
+// returns how many of them the catalog let go, also beside an error, and which indexes failed. An index that fails is
+// not asked again: the mark in the header, h, stays with what the next run must know.
+func (e *Engine) removeEntries(ctx context.Context, name string, h *Header, entries []Entry) (removed int, failed []IndexFailure, err error) {
+	at, down := indexName(name, h.Generation), map[string]*IndexFailure{}
 	for part := range slices.Chunk(entries, groupDocs) {
 		var changes []Change
 		var ids []string
@@ -143,12 +175,34 @@ func (e *Engine) removeEntries(ctx context.Context, name string, h Header, entri
 				ids = append(ids, ref.ID)
 			}
 		}
-		if err := e.catalog.Commit(ctx, name, changes); err != nil {
-			return &StageError{Stage: StageCommit, Err: err}
+		before := len(h.Touched)
+		if !e.canList() {
+			h.Touched = append(h.Touched, ids...)
+			changes = append(changes, Change{Header: h})
 		}
-		if err := e.unindex(ctx, indexName(name, h.Generation), ids); err != nil {
-			return err
+		if err = e.catalog.Commit(ctx, name, changes); err != nil {
+			err = &StageError{Stage: StageCommit, Err: err}
+			break
+		}
+		removed += len(part)
+		for _, x := range e.indexes() {
+			if len(ids) == 0 {
+				continue
+			}
+			if f := down[x.stage]; f != nil {
+				f.Chunks += len(ids)
+			} else if err := x.remove(ctx, at, ids); err != nil {
+				down[x.stage] = &IndexFailure{x.stage, len(ids), err, err.Error()}
+			}
+		}
+		if len(down) == 0 {
+			h.Touched = h.Touched[:before]
 		}
 	}
-	return nil
+	for _, x := range e.indexes() {
+		if f := down[x.stage]; f != nil {
+			failed = append(failed, *f)
+		}
+	}
+	return removed, failed, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -38,7 +39,7 @@ type IngestReport struct {
 	Empty      int             `json:"empty"`   // of the documents read: those without text
 	Partial    int             `json:"partial"` // of the documents read: those of which parts were lost
 	Failed     []SourceFailure `json:"failed"`
-	Skipped    []SourceNote    `json:"skipped"`         // files in a folder that no loader reads
+	Skipped    []SourceNote    `json:"skipped"`         // files in a folder that no loader reads, and that are no part of another
 	Warnings   []SourceNote    `json:"warnings"`        // what was lost or guessed in the documents read
 	Steps      []StepCount     `json:"steps,omitempty"` // transformers that had something to count, by name
 	Chunks     ChunkCounts     `json:"chunks"`
@@ -77,7 +78,7 @@ type ChunkCounts struct {
 type PlanItem struct {
 	URI    string `json:"uri"`
 	Action string `json:"action"` // "add", "update", "move", "delete", "unchanged", or "gone": to be deleted, if the request said prune
-	// Reason begins with "new", "content changed", "metadata changed" (": " and names of fields), "pipeline changed" (": "
+	// Reason begins with "new", "content changed", "picture changed" (": " and its name beside the source), "metadata changed" (": " and names of fields), "pipeline changed" (": "
 	// and each part that did, "loader pdf/1 → pdf/2"), "forced", "was " and a URI, or "gone"; "" for unchanged.
 	Reason string `json:"reason"`
 }
@@ -155,7 +156,8 @@ type ingestRun struct {
 	known   map[string]bool            // every URI that was listed, readable or not
 	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
 
-	mu     sync.Mutex // guards what follows, and gone
+	mu     sync.Mutex      // guards what follows, and gone
+	used   map[string]bool // URIs of files that lie beside a source and are parts of it
 	report IngestReport
 	spent  map[string]time.Duration // by stage, summed over workers
 	count  map[string][2]int        // by stage: in, out
@@ -168,7 +170,7 @@ type ingestRun struct {
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		steps: newRunSteps(), known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
 		spent: map[string]time.Duration{}, count: map[string][2]int{},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -203,6 +205,7 @@ func (r *ingestRun) progress(p Progress) {
 // finish completes the report.
 func (r *ingestRun) finish() *IngestReport {
 	rep := &r.report
+	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.used[n.URI] })
 	sortNotes(rep)
 	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
@@ -233,21 +236,21 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 }
 
 // markDirty says in the header, before the first write to an index, that a run is under way, and which documents'
-// records in the indexes may be replaced before the catalog is.
-func (r *ingestRun) markDirty(ctx context.Context, pending []string) error {
-	if r.header.Dirty && r.exists && len(pending) == 0 && len(r.header.Pending) == 0 {
+// records in the indexes may be replaced before the catalog is; touched is as in [Header].
+func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) error {
+	if r.header.Dirty && r.exists && len(pending)+len(touched)+len(r.header.Pending)+len(r.header.Touched) == 0 {
 		return nil
 	}
 	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
 		if err := checkCollection(r.name); err != nil {
 			return err
 		}
-		if err := r.dropIndexes(ctx, r.name); err != nil {
+		if err := r.dropIndexes(ctx, []string{r.name}); err != nil {
 			return err
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.exists = pending, true
+	r.header.Pending, r.header.Touched, r.exists = pending, touched, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -276,18 +279,27 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		return nil
 	}
 	if len(left) > 0 && !r.req.DryRun {
-		if err := r.markDirty(ctx, nil); err != nil {
+		if err := r.markDirty(ctx, nil, nil); err != nil {
 			return err
 		}
-		if err := r.removeEntries(ctx, r.name, r.header, left); err != nil {
+		removed, failed, err := r.removeEntries(ctx, r.name, &r.header, left)
+		if err == nil && len(failed) > 0 {
+			err = partialDelete(failed)
+		}
+		if err != nil {
+			r.countDeleted(left[:removed])
 			return err
 		}
 	}
-	r.report.Deleted = len(left)
-	for _, entry := range left {
+	r.countDeleted(left)
+	return nil
+}
+
+func (r *ingestRun) countDeleted(entries []Entry) {
+	r.report.Deleted = len(entries)
+	for _, entry := range entries {
 		r.report.Chunks.Removed += len(entry.Chunks)
 	}
-	return nil
 }
 
 func sha256Sum(b []byte) [32]byte { return sha256.Sum256(b) }

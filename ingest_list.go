@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -112,6 +113,38 @@ func inScopes(uri string, scopes []listedScope) bool {
 	return slices.ContainsFunc(scopes, func(sc listedScope) bool {
 		return under(uri, sc.prefix) && !anyUnder(uri, sc.unreadable)
 	})
+}
+
+// use notes that files beside a source are parts of it: a picture that a page shows is not passed over.
+func (r *ingestRun) use(source string, parts []Part) {
+	place, err := url.Parse(source)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range parts {
+		from, name := place, p.Name
+		if top, ok := strings.CutPrefix(name, "/"); ok {
+			if from, err = url.Parse(r.scopeOf(source)); err != nil {
+				continue
+			}
+			name = top
+		}
+		if p.Digest != [32]byte{} {
+			r.used[from.ResolveReference(&url.URL{Path: name}).String()] = true
+		}
+	}
+}
+
+// scopeOf is that of the set a source was found in; "" if it was asked for by name.
+func (r *ingestRun) scopeOf(uri string) string {
+	for _, set := range r.req.Sources {
+		if set.Scope != "" && under(uri, set.Scope) {
+			return set.Scope
+		}
+	}
+	return ""
 }
 
 // claimGone takes one source of this content out of those that are gone.

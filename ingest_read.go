@@ -49,11 +49,11 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	want, parse, err := r.reading(src, data)
+	rd, err := r.reading(src, data)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	was, action, reason, err := r.check(ctx, want)
+	was, action, reason, err := r.check(ctx, rd)
 	if err != nil {
 		return nil, err
 	}
@@ -62,50 +62,65 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 		r.plan(src.URI, action, reason)
 		return nil, nil
 	case action == "unchanged":
+		r.use(src.URI, was.first.Parts)
 		r.mu.Lock()
 		r.report.Unchanged++
 		r.mu.Unlock()
 		return nil, nil
 	}
-	docs, err := parse(ctx)
+	docs, parts, err := rd.parse(ctx)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	r.timed(StageLoad, start, 1, len(docs))
-	p, err := r.assemble(ctx, want, docs, was, action)
+	rd.want.Parts = parts
+	r.use(src.URI, parts)
+	p, err := r.assemble(ctx, rd.want, docs, was, action)
 	if err != nil || src.stored != nil { // what an export does not have is not gone
 		return p, err
 	}
 	return p, r.addStale(ctx, p, src.URI)
 }
 
-// reading says what the ledger is to hold of a source, and how its documents are got from its bytes.
-func (r *ingestRun) reading(src Source, data []byte) (want Entry, parse func(context.Context) ([]Document, error), err error) {
+// reading is what the ledger is to hold of a source, and how its documents are got.
+type reading struct {
+	want  Entry                                                 // but for what its documents say of themselves, and Parts
+	parts func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
+	parse func(context.Context) ([]Document, []Part, error)     // documents, and the parts they were made with
+}
+
+// reading tells by a source's bytes how it is read.
+func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 	if was := src.stored; was != nil {
 		doc, err := storedDocument(src.URI, data)
 		if err != nil {
-			return want, nil, err
+			return rd, err
 		}
-		want = Entry{
+		rd.want = Entry{
 			URI: src.URI, Title: doc.Title, Meta: doc.Meta, Size: was.size, Digest: was.digest, MetaDigest: was.metaDigest,
 			Pipeline: r.pipelineAfter(was.loader).String(),
 		}
-		return want, func(context.Context) ([]Document, error) { return []Document{*doc}, nil }, nil
+		rd.parts = func(context.Context, []Part) ([]Part, error) { return was.parts, nil }
+		rd.parse = func(context.Context) ([]Document, []Part, error) { return []Document{*doc}, was.parts, nil }
+		return rd, nil
 	}
 	loader, err := r.loaders.choose(src, data)
 	if err != nil {
-		return want, nil, err
+		return rd, err
 	}
-	want = Entry{
+	rd.want = Entry{
 		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
 		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
 	}
-	return want, func(ctx context.Context) ([]Document, error) { return r.loaders.parse(ctx, loader, src, data) }, nil
+	rd.parts = (&partReader{open: src.Beside, limits: r.config.Ingest}).now
+	rd.parse = func(ctx context.Context) ([]Document, []Part, error) { return r.loaders.parse(ctx, loader, src, data) }
+	return rd, nil
 }
 
 // check compares a source with the ledger: action and reason are those of a PlanItem; was is what stands there now, or
 // what stood under the name it had before.
-func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, action, reason string, err error) {
+func (r *ingestRun) check(ctx context.Context, rd reading) (was *goneSource, action, reason string, err error) {
+	want := &rd.want
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
 	was = &goneSource{first: old}
 	switch {
@@ -118,6 +133,13 @@ func (r *ingestRun) check(ctx context.Context, want Entry) (was *goneSource, act
 		return nil, "", "", err
 	case old.Digest != want.Digest:
 		return was, "update", "content changed", nil
+	}
+	parts, err := rd.parts(ctx, old.Parts)
+	switch {
+	case err != nil:
+		return nil, "", "", &StageError{StageLoad, want.URI, err}
+	case !slices.Equal(parts, old.Parts):
+		return was, "update", partChange(old.Parts, parts), nil
 	case old.MetaDigest != want.MetaDigest:
 		return was, "update", metaChange(old, want.Title, want.Meta), nil
 	case old.Pipeline != want.Pipeline:
@@ -211,6 +233,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
 	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
+	placeImages(doc, chunks) // before the cut: a picture of a passage that is left out belongs to no other
 	chunks = r.config.Ingest.cutChunks(doc, chunks)
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
@@ -304,18 +327,13 @@ func canonical(m Meta) []byte {
 
 // noteFailure records a source's failure. In a folder, a file that no loader reads is no failure but is listed.
 func (r *ingestRun) noteFailure(src Source, e *StageError) {
-	if errors.Is(e.Err, errNoLoader) && r.inScope(src.URI) {
+	if errors.Is(e.Err, errNoLoader) && r.scopeOf(src.URI) != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, e.Stage, "no loader reads this kind of file"})
 		return
 	}
 	r.fail(e.Stage, src.URI, e.Err)
-}
-
-// inScope reports whether the source was found in a folder, not asked for by name.
-func (r *ingestRun) inScope(uri string) bool {
-	return slices.ContainsFunc(r.req.Sources, func(s Sources) bool { return s.Scope != "" && under(uri, s.Scope) })
 }
 
 // plan notes what a dry run would do.

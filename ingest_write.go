@@ -64,7 +64,8 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 		return err
 	}
 	start := r.now()
-	if err := r.markDirty(ctx, w.pending); err != nil {
+	removed := w.removed(group)
+	if err := r.markDirty(ctx, w.pending, r.touched(w, removed)); err != nil {
 		return err
 	}
 	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
@@ -73,12 +74,24 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.commit(ctx, group); err != nil {
 		return err
 	}
-	if err := r.unindex(ctx, r.indexName(), w.removed(group)); err != nil {
+	if err := r.unindex(ctx, r.indexName(), removed); err != nil {
 		return err
 	}
 	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
 	r.tally(group, w)
 	return nil
+}
+
+// touched are the IDs that an index which cannot list its records may keep if the group is not written to its end.
+func (r *ingestRun) touched(w *groupWork, removed []string) []string {
+	if r.canList() {
+		return nil
+	}
+	ids := slices.Clone(removed)
+	for _, c := range w.changed {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // indexName is the name under which the indexes know the collection.

@@ -31,11 +31,24 @@ type hitJSON struct {
 	Meta     Meta      `json:"meta"`
 	Status   *string   `json:"status"` // null without a validity policy
 
+	Images     []imageJSON     `json:"images"`
 	Highlights []TextRange     `json:"highlights"`
 	Duplicates []Duplicate     `json:"duplicates,omitempty"`
 	Before     []neighbourJSON `json:"before,omitempty"`
 	After      []neighbourJSON `json:"after,omitempty"`
 	Parent     *Parent         `json:"parent,omitempty"`
+}
+
+// imageJSON is a picture that stands in a passage.
+type imageJSON struct {
+	ID         string     `json:"id"`
+	MediaType  string     `json:"media_type"`
+	Page       *int       `json:"page"` // null if the format has no pages
+	Box        [4]float64 `json:"box"`
+	Offset     int        `json:"offset"`
+	TextOffset int        `json:"text_offset"` // in the passage's text
+	Alt        string     `json:"alt"`
+	Caption    *string    `json:"caption"` // null if none was generated
 }
 
 type neighbourJSON struct {
@@ -77,7 +90,7 @@ func (h *Hit) toJSON(rank int) hitJSON {
 		Rank: rank, Score: h.Score, ChunkID: c.ID, DocID: c.DocID, URI: c.URI, Title: c.Title, Headings: c.Headings,
 		Start: c.Start, End: c.End, Text: c.Text, Meta: c.Meta,
 		Ranks: ranksJSON{h.position(StageDense), h.position(StageSparse), h.position(StageFusion), h.position(StageRerank), h.position(StageShape)},
-		Page:  c.jsonPage(), Highlights: h.Highlights, Duplicates: h.Duplicates, Before: neighboursJSON(h.Before), After: neighboursJSON(h.After), Parent: h.Parent,
+		Page:  jsonPage(c.Page), Images: c.jsonImages(), Highlights: h.Highlights, Duplicates: h.Duplicates, Before: neighboursJSON(h.Before), After: neighboursJSON(h.After), Parent: h.Parent,
 	}
 	if h.Status != "" {
 		out.Status = &h.Status
@@ -97,17 +110,31 @@ func (h *Hit) toJSON(rank int) hitJSON {
 func neighboursJSON(chunks []Chunk) []neighbourJSON {
 	out := make([]neighbourJSON, len(chunks))
 	for i, c := range chunks {
-		out[i] = neighbourJSON{c.ID, c.Start, c.End, c.jsonPage(), c.Text}
+		out[i] = neighbourJSON{c.ID, c.Start, c.End, jsonPage(c.Page), c.Text}
 	}
 	return out
 }
 
-// jsonPage returns the page, or nil if there is none.
-func (c *Chunk) jsonPage() *int {
-	if c.Page == 0 {
+// jsonPage returns nil for no page.
+func jsonPage(page int) *int {
+	if page == 0 {
 		return nil
 	}
-	return &c.Page
+	return &page
+}
+
+func (c *Chunk) jsonImages() []imageJSON {
+	out := make([]imageJSON, len(c.Images))
+	for i, m := range c.Images {
+		out[i] = imageJSON{
+			ID: m.ID, MediaType: m.MediaType, Page: jsonPage(m.Page), Box: m.Box, Offset: m.Offset,
+			TextOffset: min(max(m.Offset-c.Start, 0), len(c.Text)), Alt: m.Alt,
+		}
+		if caption := c.Caption(m.ID); caption != "" {
+			out[i].Caption = &caption
+		}
+	}
+	return out
 }
 
 // position returns the rank a stage gave, or nil.

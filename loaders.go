@@ -104,21 +104,14 @@ func (ls *Loaders) Load(ctx context.Context, src Source) ([]Document, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	docs, err := ls.parse(ctx, l, src, data)
+	docs, _, err := ls.parse(ctx, l, src, data)
 	return docs, l.name, err
 }
 
 // read returns all bytes of a source, unless there are too many.
 func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
-	tooLarge := func() error {
-		size := fmt.Sprintf("%d MiB", ls.limits.MaxSourceBytes>>20)
-		if ls.limits.MaxSourceBytes < 1<<20 {
-			size = fmt.Sprintf("%d bytes", ls.limits.MaxSourceBytes)
-		}
-		return fmt.Errorf("larger than %s: raise ingest.max_source_bytes or cut it into parts: %w", size, ErrInvalid)
-	}
-	if src.Size > ls.limits.MaxSourceBytes {
-		return nil, tooLarge()
+	if src.Size > ls.limits.MaxSourceBytes { // not even opened
+		return nil, ls.limits.tooLarge()
 	}
 	if src.Open == nil {
 		return nil, fmt.Errorf("the source has no Open function: %w", ErrInvalid)
@@ -128,18 +121,7 @@ func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close() // read-only: nothing to lose
-	var buf bytes.Buffer
-	if src.Size > 0 {
-		buf.Grow(int(src.Size) + bytes.MinRead)
-	}
-	n, err := io.Copy(&buf, io.LimitReader(r, ls.limits.MaxSourceBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if n > ls.limits.MaxSourceBytes {
-		return nil, tooLarge()
-	}
-	return buf.Bytes(), nil
+	return ls.limits.readAll(r, src.Size)
 }
 
 // choose picks the loader: declared media type, content, extension, weak content.
@@ -167,41 +149,45 @@ func (ls *Loaders) choose(src Source, data []byte) (namedLoader, error) {
 	return namedLoader{}, errNoLoader
 }
 
-// parse runs the loader over the bytes and checks what it yields. Loaders stand on parsers that others wrote, and
+// parse runs the loader over the bytes and checks what it yields; parts is what it asked for beside the source. Loaders stand on parsers that others wrote, and
 // are given whatever lies in a folder: a panic there is the file's failure, not the program's.
-func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) (docs []Document, err error) {
+func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) (docs []Document, parts []Part, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			docs, err = nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
+			docs, parts, err = nil, nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
 		}
 	}()
 	if len(data) == 0 {
 		doc := Document{Warnings: []Warning{{Message: "the file is empty"}}, Digest: sha256Sum(nil)}
 		err := finishDocument(&doc, src, 0)
-		return []Document{doc}, err
+		return []Document{doc}, nil, err
 	}
 	mem := src
 	mem.Size = int64(len(data))
 	mem.Open = func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	beside := &partReader{open: src.Beside, limits: ls.limits}
+	if src.Beside != nil {
+		mem.Beside = beside.Open
+	}
 	digest := sha256Sum(data)
 	for doc, err := range l.Load(ctx, mem) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := finishDocument(&doc, src, len(docs)); err != nil {
-			return nil, fmt.Errorf("loader %s: %w", l.name, err)
+			return nil, nil, fmt.Errorf("loader %s: %w", l.name, err)
 		}
 		ls.limits.apply(&doc)
 		doc.Digest = digest
 		docs = append(docs, doc)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(docs) == 0 {
-		return nil, fmt.Errorf("loader %s: no document in it: %w", l.name, ErrInvalid)
+		return nil, nil, fmt.Errorf("loader %s: no document in it: %w", l.name, ErrInvalid)
 	}
-	return docs, nil
+	return docs, beside.list(), nil
 }
 
 // furtherURI is the URI of a source's n-th document (0-based, n > 0).

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Collections lists the collections by name.
@@ -63,153 +62,6 @@ func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, erro
 	return e.loaders.Load(ctx, src)
 }
 
-// DeleteRequest says what to delete: documents by URI, or everything.
-type DeleteRequest struct {
-	Collection string   // "" means Config.Collection
-	URIs       []string // documents to delete; one that ends in "/" means every document below it
-	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition
-	All        bool     // the whole collection with its header
-}
-
-// DeleteReport says what a delete did. Its JSON form is what `rag delete --json` prints.
-type DeleteReport struct {
-	Collection string          `json:"collection"`
-	Existed    bool            `json:"existed"`   // there was something to delete
-	Documents  int             `json:"documents"` // deleted
-	Chunks     int             `json:"chunks"`    // deleted with them
-	NotFound   []string        `json:"not_found"` // URIs the collection does not have
-	Failed     []SourceFailure `json:"failed"`    // stores that did not delete everything; `rag verify --repair` finishes it
-}
-
-// Delete removes documents from the catalog, with their pictures, and from both indexes. It waits for an ingest of the
-// collection that is under way, so nothing that was deleted comes back by it. After it returns they are
-// never shown again, also if an index could not be cleaned: then Failed says so and the error matches ErrPartial. The
-// collection's header keeps that there is something to clean, and the next ingest or Repair does it.
-func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, error) {
-	name := e.collection(req.Collection)
-	if err := req.validate(); err != nil {
-		return nil, fmt.Errorf("delete: %w", err)
-	}
-	defer e.write(name)()
-	info, err := e.existing(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []SourceFailure{}}
-	if req.All {
-		report.Existed, report.Documents, report.Chunks = true, info.Documents, info.Chunks
-		return report, e.drop(ctx, name, info.Header.Generation)
-	}
-	entries, err := e.named(ctx, name, req, report)
-	if err != nil || len(entries) == 0 {
-		return report, err
-	}
-	h := info.Header
-	h.begin(RunDelete)
-	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {
-		return report, err
-	}
-	if err := e.removeEntries(ctx, name, info.Header, entries); err != nil {
-		report.Failed = append(report.Failed, SourceFailure{Stage: StageClean, Err: err, Error: err.Error()})
-		return report, fmt.Errorf("%w: %w", ErrPartial, err)
-	}
-	if info.Header.Dirty { // an earlier run left more to clean
-		return report, nil
-	}
-	return report, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
-}
-
-// validate reports a request that names nothing, or contradicts itself.
-func (r *DeleteRequest) validate() error {
-	switch {
-	case r.All && (len(r.URIs) > 0 || !r.Filter.IsZero()):
-		return fmt.Errorf("the whole collection and a part of it are named: %w", ErrInvalid)
-	case !r.All && len(r.URIs) == 0 && r.Filter.IsZero():
-		return fmt.Errorf("no documents named: %w", ErrInvalid)
-	}
-	return r.Filter.Validate()
-}
-
-// named finds the documents to delete, each once, and counts them in the report.
-func (e *Engine) named(ctx context.Context, name string, req DeleteRequest, report *DeleteReport) ([]Entry, error) {
-	uris := req.URIs
-	if len(uris) == 0 {
-		uris = []string{""} // all that match
-	}
-	var found []Entry
-	seen := map[string]bool{}
-	for _, uri := range uris {
-		entries, err := e.entriesOf(ctx, name, uri)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) == 0 && uri != "" {
-			report.NotFound = append(report.NotFound, uri)
-		}
-		for _, entry := range entries {
-			if seen[entry.URI] || !req.Filter.IsZero() && !req.Filter.Match(entry.fields(), entry.Validity) {
-				continue
-			}
-			seen[entry.URI] = true
-			found = append(found, entry)
-			report.Documents++
-			report.Chunks += len(entry.Chunks)
-		}
-	}
-	report.Existed = len(found) > 0
-	return found, nil
-}
-
-// fields are those of the document's chunks that it has itself.
-func (e *Entry) fields() Meta {
-	c := Chunk{URI: e.URI, DocID: e.DocID, Title: e.Title, Language: e.Language, Meta: e.Meta}
-	return c.Fields()
-}
-
-// entriesOf returns the document of a URI, or those below one that ends in a slash; "" has all below it.
-func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, error) {
-	if uri != "" && !strings.HasSuffix(uri, "/") {
-		entry, err := e.catalog.Entry(ctx, name, uri)
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
-		return []Entry{entry}, err
-	}
-	var below []Entry
-	for entry, err := range e.catalog.Entries(ctx, name) {
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(entry.URI, uri) {
-			below = append(below, entry)
-		}
-	}
-	return below, nil
-}
-
-// drop removes a collection: from the catalog first, since it decides what is shown.
-func (e *Engine) drop(ctx context.Context, name string, generation int) error {
-	if err := e.catalog.Drop(ctx, name); err != nil {
-		return err
-	}
-	err := errors.Join(e.dropIndexes(ctx, indexName(name, generation)), e.dropOthers(ctx, name, generation))
-	if err != nil {
-		return fmt.Errorf("%w: the collection is gone, and records are left in an index: %w", ErrPartial, err)
-	}
-	return nil
-}
-
-// dropIndexes removes all records from both indexes under a name that indexName gave.
-func (e *Engine) dropIndexes(ctx context.Context, index string) error {
-	var errs []error
-	for _, store := range []any{e.vectors, e.sparse} {
-		if d, ok := store.(Dropper); ok {
-			errs = append(errs, d.Drop(ctx, index))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // VerifyReport compares the indexes of a collection with its catalog. Its JSON form is what `rag verify --json` prints.
 type VerifyReport struct {
 	Collection string     `json:"collection"`
@@ -220,6 +72,7 @@ type VerifyReport struct {
 	Postings   int        `json:"postings"`   // records in the sparse index
 	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
 	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
+	Unchecked  []string   `json:"unchecked"`  // indexes that cannot list their records: only what a run left in them is known
 	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
 	Run        string     `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
 	Recall     *Recall    `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
@@ -271,7 +124,7 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 
 // compareIndexes fills a report.
 func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*VerifyReport, error) {
-	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Run: h.Run, Orphans: []IndexGap{}, Missing: []IndexGap{}}
+	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Run: h.Run, Orphans: []IndexGap{}, Missing: []IndexGap{}, Unchecked: []string{}}
 	live := map[string]bool{}
 	var order []string
 	for entry, err := range e.catalog.Entries(ctx, name) {
@@ -285,24 +138,30 @@ func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*Ve
 		}
 	}
 	rep.Chunks = len(order)
-	for _, index := range []struct {
-		stage string
-		store any
-		count *int
-	}{{StageDense, e.vectors, &rep.Vectors}, {StageSparse, e.sparse, &rep.Postings}} {
-		if index.store == nil || index.stage == StageDense && h.Embedder == "" {
+	for _, index := range e.indexes() {
+		if index.stage == StageDense && h.Embedder == "" {
 			continue
 		}
-		lister, ok := index.store.(IDLister)
+		lister, ok := index.deleter.(IDLister)
 		if !ok {
-			return nil, fmt.Errorf("verify: the %s index cannot list its records: %w", index.stage, ErrUnsupported)
+			rep.Unchecked = append(rep.Unchecked, index.stage)
+			for _, id := range h.Touched {
+				if !live[id] {
+					rep.Orphans = append(rep.Orphans, IndexGap{index.stage, id})
+				}
+			}
+			continue
+		}
+		count := &rep.Vectors
+		if index.stage == StageSparse {
+			count = &rep.Postings
 		}
 		has := make(map[string]bool, len(live))
 		for id, err := range lister.IDs(ctx, indexName(name, h.Generation)) {
 			if err != nil {
 				return nil, err
 			}
-			*index.count++
+			*count++
 			has[id] = true
 			if !live[id] {
 				rep.Orphans = append(rep.Orphans, IndexGap{index.stage, id})
@@ -333,7 +192,8 @@ func (e *Engine) reconcile(ctx context.Context, name string, h Header) (*VerifyR
 	for _, gap := range rep.Orphans {
 		orphans = append(orphans, gap.ChunkID)
 	}
-	if err := e.unindex(ctx, indexName(name, h.Generation), orphans); err != nil {
+	slices.Sort(orphans)
+	if err := e.unindex(ctx, indexName(name, h.Generation), slices.Compact(orphans)); err != nil {
 		return nil, err
 	}
 	if err := e.dropOthers(ctx, name, h.Generation); err != nil {

@@ -154,7 +154,7 @@ func (s *search) trace(err error) *Trace {
 		t.Stages = append(t.Stages, *s.spans[stage])
 	}
 	for i, h := range s.result.Hits {
-		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score})
+		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score, len(h.Chunk.Images)})
 	}
 	if err != nil {
 		t.Error = err.Error()
@@ -184,7 +184,7 @@ func (r *ingestRun) trace(err error) *Trace {
 		}
 	}
 	for _, src := range r.sources {
-		if len(t.SourcePath) < maxPaths && !r.inScope(src.URI) {
+		if len(t.SourcePath) < maxPaths && r.scopeOf(src.URI) == "" {
 			t.SourcePath = append(t.SourcePath, src.URI)
 		}
 	}

@@ -50,8 +50,8 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	next.Calibration = old.Calibration // that it may be out of date is said where it would be used
 	next.Created, next.Generation = old.Created, old.Generation+1
 	rep.After = Built{next.Embedder, next.Sparse}
-	if err := e.canDrop(); err != nil {
-		return nil, err
+	if err := e.canClear(); err != nil {
+		return nil, fmt.Errorf("reindex: %w", err)
 	}
 	if err := e.buildBeside(ctx, name, old, next.Generation, rep, req.Progress); err != nil {
 		return nil, errors.Join(err, e.giveUp(context.WithoutCancel(ctx), name, old))
@@ -69,16 +69,6 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	}
 	next.settle()
 	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &next}})
-}
-
-// canDrop reports a store whose old records could not be removed.
-func (e *Engine) canDrop() error {
-	for _, store := range []any{e.vectors, e.sparse} {
-		if _, ok := store.(Dropper); store != nil && !ok {
-			return fmt.Errorf("reindex: %s cannot remove a whole collection: %w", providerName(store), ErrUnsupported)
-		}
-	}
-	return nil
 }
 
 // buildBeside fills the indexes of another generation from the catalog.

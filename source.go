@@ -30,6 +30,12 @@ type Source struct {
 	Policy    MetaPolicy // what a domain makes of the metadata; nil: it stays as it is
 	Open      func(context.Context) (io.ReadCloser, error)
 
+	// Beside opens a file that the source refers to, such as a picture that a page shows, by a path with slashes relative
+	// to the source's own folder; "/a.png" lies at the top of the set that the source is of. It never leaves that set.
+	// nil: there is nothing beside it. The ledger keeps what a loader asked for, also in vain: when it changes, the source
+	// is ingested again.
+	Beside func(ctx context.Context, name string) (io.ReadCloser, error)
+
 	stored *storedSource // set if the bytes are a document of an export: no loader reads them
 }
 
@@ -126,6 +132,7 @@ func fileSource(p string) (Source, error) {
 	}
 	src.Size, src.ModTime = st.Size(), st.ModTime()
 	src.Open = func(context.Context) (io.ReadCloser, error) { return os.Open(abs) }
+	src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFile(abs, name) }
 	return src, nil
 }
 
@@ -169,6 +176,9 @@ func Dir(dir string) Sources {
 type rootFS struct{ root *os.Root }
 
 func (r rootFS) Open(name string) (fs.File, error) { return r.root.Open(name) }
+
+// Stat opens nothing, as fs.Stat would without it.
+func (r rootFS) Stat(name string) (fs.FileInfo, error) { return r.root.Stat(name) }
 
 // linkError says why a symbolic link is not followed.
 func linkError(root, rel string) error {
@@ -255,6 +265,7 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 			}
 			return f, nil
 		}
+		src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFS(fsys, rel, name) }
 		if !yield(src, nil) {
 			return stop
 		}

@@ -65,6 +65,7 @@ type TopHit struct {
 	ChunkID string  `json:"chunk_id"`
 	URI     string  `json:"uri"`
 	Score   float64 `json:"score"`
+	Images  int     `json:"images,omitempty"` // pictures that stand in it
 }
 
 // Counts are the outcomes of an ingest in its trace.

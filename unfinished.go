@@ -16,4 +16,4 @@ func (h *Header) begin(run string) {
 }
 
 // settle takes the mark away: the indexes hold what the catalog says.
-func (h *Header) settle() { h.Dirty, h.Run, h.Pending = false, "", nil }
+func (h *Header) settle() { h.Dirty, h.Run, h.Pending, h.Touched = false, "", nil, nil }

@@ -94,6 +94,23 @@ func (b *Bolt) Document(ctx context.Context, collection, uri string) (d rag.Docu
 	return d, nil
 }
 
+// Image returns the bytes of a picture that a document of the collection has, or ErrNotFound.
+func (b *Bolt) Image(ctx context.Context, collection, id string) (data []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = b.view(func(tx *bolt.Tx) error {
+		sum, ok := digestOf(id)
+		c := openCollection(tx, collection)
+		if !ok || c == nil || !c.hasPicture(sum) {
+			return noPicture(collection, id)
+		}
+		data, err = c.picture(sum)
+		return err
+	})
+	return data, err
+}
+
 // find returns the collection and the entry record of a URI, nil where there is none.
 func find(tx *bolt.Tx, collection, uri string) (c *buckets, rec []byte) {
 	if c = openCollection(tx, collection); c == nil {
@@ -283,7 +300,7 @@ func (b *Bolt) Collections(ctx context.Context) (infos []rag.CollectionInfo, err
 			b.counted = &countedInfos{tx.DB(), tx.ID(), counted}
 		}
 		for _, info := range b.counted.infos {
-			info.Header.Pending = slices.Clone(info.Header.Pending)
+			info.Header.Pending, info.Header.Touched = slices.Clone(info.Header.Pending), slices.Clone(info.Header.Touched)
 			infos = append(infos, info)
 		}
 		return nil

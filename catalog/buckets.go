@@ -185,7 +185,18 @@ func (c *buckets) picture(sum digest) (data []byte, err error) {
 	return data, err
 }
 
-// info counts a collection's documents and chunks.
+// hasPicture reports whether a document of the collection has the picture. It looks through the keys, 40 bytes each,
+// rather than keep a second order of them.
+func (c *buckets) hasPicture(sum digest) bool {
+	for key := range withPrefix(c.pictures, nil) {
+		if digest(key[docNoLen:]) == sum {
+			return true
+		}
+	}
+	return false
+}
+
+// info counts a collection's documents, chunks and pictures.
 func (c *buckets) info(name string) (rag.CollectionInfo, error) {
 	info := rag.CollectionInfo{Name: name}
 	if rec := c.top.Get(headerKey); rec != nil {
@@ -201,5 +212,10 @@ func (c *buckets) info(name string) (rag.CollectionInfo, error) {
 		}
 		addTo(&info, e)
 	}
+	seen := map[digest]bool{}
+	for key := range withPrefix(c.pictures, nil) {
+		seen[digest(key[docNoLen:])] = true
+	}
+	info.Images = len(seen)
 	return info, nil
 }

@@ -30,7 +30,7 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run, version 3 before Calibration.
+// version 2 before Run, version 3 before Calibration and Touched.
 const headerVersion = 4
 
 func encodeHeader(h rag.Header) ([]byte, error) {
@@ -51,6 +51,7 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 		}
 	}
 	w.String(string(calibration))
+	w.Strings(h.Touched)
 	return w.Finish()
 }
 
@@ -73,6 +74,7 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 				return rag.Header{}, fmt.Errorf("calibration: %v: %w", err, rag.ErrInvalid)
 			}
 		}
+		h.Touched = r.Strings()
 	}
 	return h, r.Close()
 }
@@ -85,47 +87,73 @@ type storedEntry struct {
 	rag.Entry
 }
 
+// entryVersion is the version byte of an entry. Version 1 ended before Parts.
+const entryVersion = 2
+
 func encodeEntry(e storedEntry) ([]byte, error) {
-	return finish(512, func(w *record.Writer) {
-		w.Uint(e.docNo)
-		w.Uint(uint64(e.chunks))
-		w.Time(e.Ingested)
-		w.String(e.URI)
-		w.String(e.DocID)
-		w.String(e.Title)
-		w.String(e.State)
-		w.Raw(e.Digest[:])
-		w.Raw(e.MetaDigest[:])
-		w.String(e.Pipeline)
-		w.Uint(uint64(e.Size))
-		w.String(e.Language)
-		w.Map(e.Meta)
-		writeValidity(w, e.Validity)
-		writeWarnings(w, e.Warnings)
-		w.Int(e.Images)
-	})
+	w := record.NewWriter(entryVersion, 512)
+	w.Uint(e.docNo)
+	w.Uint(uint64(e.chunks))
+	w.Time(e.Ingested)
+	w.String(e.URI)
+	w.String(e.DocID)
+	w.String(e.Title)
+	w.String(e.State)
+	w.Raw(e.Digest[:])
+	w.Raw(e.MetaDigest[:])
+	w.String(e.Pipeline)
+	w.Uint(uint64(e.Size))
+	w.String(e.Language)
+	w.Map(e.Meta)
+	writeValidity(w, e.Validity)
+	writeWarnings(w, e.Warnings)
+	w.Int(e.Images)
+	w.Len(len(e.Parts), e.Parts == nil)
+	for _, p := range e.Parts {
+		w.String(p.Name)
+		w.Raw(p.Digest[:])
+	}
+	return w.Finish()
 }
 
 func decodeEntry(rec []byte) (e storedEntry, err error) {
-	err = read(rec, func(r *record.Reader) {
-		e.docNo = r.Uint()
-		e.chunks = int(r.Uint())
-		e.Ingested = r.Time()
-		e.URI = r.String()
-		e.DocID = r.String()
-		e.Title = r.String()
-		e.State = r.String()
-		copy(e.Digest[:], r.Raw(sha256.Size))
-		copy(e.MetaDigest[:], r.Raw(sha256.Size))
-		e.Pipeline = r.String()
-		e.Size = int64(r.Uint())
-		e.Language = r.String()
-		e.Meta = r.Map()
-		e.Validity = readValidity(r)
-		e.Warnings = readWarnings(r)
-		e.Images = r.Int()
-	})
-	return e, err
+	r, version, err := record.Open(rec, entryVersion)
+	if err != nil {
+		return e, err
+	}
+	e.docNo = r.Uint()
+	e.chunks = int(r.Uint())
+	e.Ingested = r.Time()
+	e.URI = r.String()
+	e.DocID = r.String()
+	e.Title = r.String()
+	e.State = r.String()
+	copy(e.Digest[:], r.Raw(sha256.Size))
+	copy(e.MetaDigest[:], r.Raw(sha256.Size))
+	e.Pipeline = r.String()
+	e.Size = int64(r.Uint())
+	e.Language = r.String()
+	e.Meta = r.Map()
+	e.Validity = readValidity(r)
+	e.Warnings = readWarnings(r)
+	e.Images = r.Int()
+	if version > 1 {
+		e.Parts = readParts(r)
+	}
+	return e, r.Close()
+}
+
+func readParts(r *record.Reader) []rag.Part {
+	n, isNil := r.Len()
+	if isNil {
+		return nil
+	}
+	parts := make([]rag.Part, n)
+	for i := range parts {
+		parts[i].Name = r.String()
+		copy(parts[i].Digest[:], r.Raw(sha256.Size))
+	}
+	return parts
 }
 
 func encodeRefs(refs []rag.ChunkRef) ([]byte, error) {
@@ -153,56 +181,89 @@ func decodeRefs(rec []byte) (refs []rag.ChunkRef, err error) {
 	return refs, err
 }
 
+// chunkVersion is the version byte of a chunk. Version 1 ended before Images.
+const chunkVersion = 2
+
 func encodeChunk(c rag.Chunk) ([]byte, error) {
-	return finish(512+len(c.Text)+len(c.Context), func(w *record.Writer) {
-		w.String(c.ID)
-		w.String(c.DocID)
-		w.String(c.URI)
-		w.String(c.Title)
-		w.Int(c.Ordinal)
-		w.String(c.Text)
-		w.String(c.Context)
-		w.Len(len(c.Captions), c.Captions == nil)
-		for _, p := range c.Captions {
-			w.String(p.ImageID)
-			w.String(p.Text)
-		}
-		w.Int(c.Start)
-		w.Int(c.End)
-		w.Int(c.Page)
-		w.Strings(c.Headings)
-		w.String(c.Language)
-		w.String(c.ParentID)
-		writeValidity(w, c.Validity)
-		w.Map(c.Meta)
-	})
+	w := record.NewWriter(chunkVersion, 512+len(c.Text)+len(c.Context))
+	w.String(c.ID)
+	w.String(c.DocID)
+	w.String(c.URI)
+	w.String(c.Title)
+	w.Int(c.Ordinal)
+	w.String(c.Text)
+	w.String(c.Context)
+	w.Len(len(c.Captions), c.Captions == nil)
+	for _, p := range c.Captions {
+		w.String(p.ImageID)
+		w.String(p.Text)
+	}
+	w.Int(c.Start)
+	w.Int(c.End)
+	w.Int(c.Page)
+	w.Strings(c.Headings)
+	w.String(c.Language)
+	w.String(c.ParentID)
+	writeValidity(w, c.Validity)
+	w.Map(c.Meta)
+	w.Len(len(c.Images), c.Images == nil)
+	for _, img := range c.Images {
+		w.String(img.ID)
+		w.String(img.MediaType)
+		writePlace(w, img)
+	}
+	return w.Finish()
 }
 
-func decodeChunk(rec []byte) (c rag.Chunk, err error) {
-	err = read(rec, func(r *record.Reader) {
-		c.ID = r.String()
-		c.DocID = r.String()
-		c.URI = r.String()
-		c.Title = r.String()
-		c.Ordinal = r.Int()
-		c.Text = r.String()
-		c.Context = r.String()
+func decodeChunk(rec []byte) (rag.Chunk, error) {
+	r, version, err := record.Open(rec, chunkVersion)
+	if err != nil {
+		return rag.Chunk{}, err
+	}
+	c := rag.Chunk{ID: r.String(), DocID: r.String(), URI: r.String(), Title: r.String(), Ordinal: r.Int(), Text: r.String(), Context: r.String()}
+	if n, isNil := r.Len(); !isNil {
+		c.Captions = make([]rag.Caption, n)
+		for i := range c.Captions {
+			c.Captions[i] = rag.Caption{ImageID: r.String(), Text: r.String()}
+		}
+	}
+	c.Start = r.Int()
+	c.End = r.Int()
+	c.Page = r.Int()
+	c.Headings = r.Strings()
+	c.Language = r.String()
+	c.ParentID = r.String()
+	c.Validity = readValidity(r)
+	c.Meta = r.Map()
+	if version > 1 {
 		if n, isNil := r.Len(); !isNil {
-			c.Captions = make([]rag.Caption, n)
-			for i := range c.Captions {
-				c.Captions[i] = rag.Caption{ImageID: r.String(), Text: r.String()}
+			c.Images = make([]rag.Image, n)
+			for i := range c.Images {
+				c.Images[i] = rag.Image{ID: r.String(), MediaType: r.String()}
+				readPlace(r, &c.Images[i])
 			}
 		}
-		c.Start = r.Int()
-		c.End = r.Int()
-		c.Page = r.Int()
-		c.Headings = r.Strings()
-		c.Language = r.String()
-		c.ParentID = r.String()
-		c.Validity = readValidity(r)
-		c.Meta = r.Map()
-	})
-	return c, err
+	}
+	return c, r.Close()
+}
+
+// writePlace writes where a picture stands in its document, and what its author calls it.
+func writePlace(w *record.Writer, img rag.Image) {
+	w.Int(img.Page)
+	for _, x := range img.Box {
+		w.Float64(x)
+	}
+	w.Int(img.Offset)
+	w.String(img.Alt)
+}
+
+func readPlace(r *record.Reader, img *rag.Image) {
+	img.Page = r.Int()
+	for i := range img.Box {
+		img.Box[i] = r.Float64()
+	}
+	img.Offset = r.Int()
+	img.Alt = r.String()
 }
 
 func writeValidity(w *record.Writer, v rag.Validity) {

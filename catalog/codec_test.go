@@ -10,6 +10,41 @@ import (
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
+// earlier makes a record of version 1 of one whose fields end with an empty list that version 2 added.
+func earlier(t *testing.T, rec []byte) []byte {
+	t.Helper()
+	empty, err := finish(0, func(*record.Writer) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := record.NewWriter(1, 0)
+	w.Raw(rec[len(empty) : len(rec)-1])
+	if rec, err = w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+func TestRecordsOfVersion1AreRead(t *testing.T) {
+	chunk := rag.Chunk{ID: "c", Text: "text", Captions: []rag.Caption{{ImageID: "i", Text: "a cat"}}, Meta: rag.Meta{"a": "b"}}
+	rec, err := encodeChunk(chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeChunk(earlier(t, rec))
+	if diff := cmp.Diff(chunk, got); err != nil || diff != "" {
+		t.Errorf("chunk: %v (-want +got):\n%s", err, diff)
+	}
+	entry := storedEntry{docNo: 7, chunks: 1, Entry: rag.Entry{URI: "a", Images: 3, Meta: rag.Meta{"a": "b"}}}
+	if rec, err = encodeEntry(entry); err != nil {
+		t.Fatal(err)
+	}
+	line, err := decodeEntry(earlier(t, rec))
+	if diff := cmp.Diff(entry, line, cmp.AllowUnexported(storedEntry{})); err != nil || diff != "" {
+		t.Errorf("entry: %v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestHeadersOfEarlierVersionsAreRead(t *testing.T) {
 	for version := byte(1); version < headerVersion; version++ {
 		want := rag.Header{Embedder: "e/1", Dims: 384, Sparse: "bm25/1", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Dirty: true}
@@ -23,6 +58,10 @@ func TestHeadersOfEarlierVersionsAreRead(t *testing.T) {
 			want.Pending, want.Generation = []string{"a"}, 3
 			w.Strings(want.Pending)
 			w.Uint(uint64(want.Generation))
+		}
+		if version > 2 {
+			want.Run = rag.RunDelete
+			w.String(want.Run)
 		}
 		rec, err := w.Finish()
 		if err != nil {

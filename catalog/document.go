@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/seed-d8745b77/rag"
@@ -10,6 +11,12 @@ import (
 
 // digest is the SHA-256 of a picture's bytes, under which they are stored once.
 type digest [sha256.Size]byte
+
+// digestOf returns the digest that a picture's ID is written from; ok is false for anything else.
+func digestOf(id string) (sum digest, ok bool) {
+	b, err := hex.DecodeString(id)
+	return sum, err == nil && copy(sum[:], b) == len(sum) && len(b) == len(sum)
+}
 
 // How an image of a document record stands to its bytes.
 const (
@@ -65,12 +72,7 @@ func writeImage(w *record.Writer, img rag.Image, pictures map[digest][]byte) {
 		w.Uint(imageStored)
 		w.Raw(sum[:])
 	}
-	w.Int(img.Page)
-	for _, x := range img.Box {
-		w.Float64(x)
-	}
-	w.Int(img.Offset)
-	w.String(img.Alt)
+	writePlace(w, img)
 }
 
 // decodeDocument reads a document's record; picture returns a copy of the bytes stored under a digest.
@@ -127,11 +129,6 @@ func readImage(r *record.Reader, picture func(digest) ([]byte, error)) (img rag.
 			err = fmt.Errorf("picture %x: %w", sum, err)
 		}
 	}
-	img.Page = r.Int()
-	for i := range img.Box {
-		img.Box[i] = r.Float64()
-	}
-	img.Offset = r.Int()
-	img.Alt = r.String()
+	readPlace(r, &img)
 	return img, err
 }

@@ -96,6 +96,24 @@ func (m *Memory) Document(ctx context.Context, collection, uri string) (rag.Docu
 	return decodeDocument(d.document, func(sum digest) ([]byte, error) { return bytes.Clone(d.pictures[sum]), nil })
 }
 
+// Image returns the bytes of a picture that a document of the collection has, or ErrNotFound.
+func (m *Memory) Image(ctx context.Context, collection, id string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	sum, ok := digestOf(id)
+	if c := m.collections[collection]; c != nil && ok {
+		for _, d := range c.docs {
+			if data, has := d.pictures[sum]; has {
+				return bytes.Clone(data), nil
+			}
+		}
+	}
+	return nil, noPicture(collection, id)
+}
+
 // Commit applies the changes in order and atomically. A document's chunk ID that another live chunk of the collection has
 // is ErrInvalid.
 func (m *Memory) Commit(ctx context.Context, collection string, changes []rag.Change) error {
@@ -307,13 +325,18 @@ func (c *memCollection) info(name string) (info rag.CollectionInfo, err error) {
 			return info, err
 		}
 	}
+	pictures := map[digest]bool{}
 	for _, d := range c.docs {
 		e, err := decodeEntry(d.entry)
 		if err != nil {
 			return info, err
 		}
 		addTo(&info, e)
+		for sum := range d.pictures {
+			pictures[sum] = true
+		}
 	}
+	info.Images = len(pictures)
 	return info, nil
 }
 

@@ -109,6 +109,11 @@ func notFound(collection, uri string) error {
 	return fmt.Errorf("no document %s in collection %q: %w", uri, collection, rag.ErrNotFound)
 }
 
+// noPicture is the error for an ID that no document's picture has.
+func noPicture(collection, id string) error {
+	return fmt.Errorf("no picture %q in collection %q: %w", id, collection, rag.ErrNotFound)
+}
+
 // kind adds the kind that a caller can test for to an error of the layers below.
 func kind(err error) error {
 	switch {

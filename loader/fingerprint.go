@@ -14,9 +14,9 @@ const (
 	docxVersion     = 2
 	emlVersion      = 2
 	epubVersion     = 2
-	htmlVersion     = 3
+	htmlVersion     = 4
 	jsonVersion     = 1
-	markdownVersion = 2
+	markdownVersion = 3
 	notebookVersion = 2
 	pptxVersion     = 1
 	textVersion     = 2

@@ -24,8 +24,8 @@ type HTMLConfig struct {
 // pipe tables with row and column spans filled in, lists, definition lists. Emphasis, inline code and links are
 // plain text, so that a sentence stands in the text as it is read. Navigation, scripts, link marks and the like are
 // left out. In a definition list each dt with an id, as Sphinx writes for a function or class, is a section whose
-// title is the symbol. A picture is its alternative text; one written into the page itself (a data: URI) is in Images
-// too. The page's language and what its meta elements say of it are kept. It is safe for concurrent use.
+// title is the symbol. A picture is its alternative text; one written into the page itself (a data: URI) or lying beside it is in
+// Images too. The page's language and what its meta elements say of it are kept. It is safe for concurrent use.
 type HTML struct{ cfg HTMLConfig }
 
 var (
@@ -106,6 +106,7 @@ func (l *HTML) parse(ctx context.Context, src rag.Source, data []byte) (rag.Docu
 	} else {
 		w := newHTMLWalk(ctx)
 		w.links, w.base = l.cfg.Links, baseOf(root, src.URI)
+		w.beside = pageBeside(ctx, src, root)
 		doc.Text, headings = w.read(root)
 		doc.Images = w.images()
 		doc.Warnings = append(doc.Warnings, w.warnings...)

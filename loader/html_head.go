@@ -74,21 +74,24 @@ func baseOf(root *html.Node, page string) *url.URL {
 	if err != nil {
 		base = nil
 	}
+	href, err := url.Parse(baseHref(root))
+	switch {
+	case err != nil || href.String() == "":
+		return base
+	case base != nil:
+		return base.ResolveReference(href)
+	}
+	return href
+}
+
+// baseHref is the address that a page's base element names, "" if there is none.
+func baseHref(root *html.Node) string {
 	for n := range root.Descendants() {
-		if n.DataAtom != atom.Base || attr(n.Attr, "href") == "" {
-			continue
-		}
-		href, err := url.Parse(strings.TrimSpace(attr(n.Attr, "href")))
-		switch {
-		case err != nil:
-		case base != nil:
-			return base.ResolveReference(href)
-		default:
+		if href := strings.TrimSpace(attr(n.Attr, "href")); n.DataAtom == atom.Base && href != "" {
 			return href
 		}
-		break
 	}
-	return base
+	return ""
 }
 
 // textContent is all text below a node, as it is.

@@ -1,6 +1,8 @@
 package loader
 
 import (
+	"context"
+	"path"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,8 +19,29 @@ type htmlPictures struct {
 	warnings warnings
 }
 
-// picture writes the alternative text of a picture, and keeps the picture if its bytes are at hand: in a data: URI, or
-// in the archive or message that the page is part of.
+// pageBeside finds the pictures that lie beside a page, relative to what its base element says.
+func pageBeside(ctx context.Context, src rag.Source, root *html.Node) func(string) (string, func() ([]byte, error)) {
+	folder := "./"
+	if base := baseHref(root); base != "" {
+		folder = besideName(base)
+	}
+	if src.Beside == nil || folder == "" { // the page says that it belongs elsewhere
+		return nil
+	}
+	return func(ref string) (string, func() ([]byte, error)) {
+		name := besideName(ref)
+		if name == "" {
+			return "", nil
+		}
+		if !strings.HasPrefix(name, "/") {
+			name = path.Join(path.Dir(folder), name)
+		}
+		return name, func() ([]byte, error) { return readBeside(ctx, src, name) }
+	}
+}
+
+// picture writes the alternative text of a picture, and keeps the picture if its bytes are at hand: in a data: URI, in
+// the archive or message that the page is part of, or beside it.
 func (h *htmlWalk) picture(img *html.Node) {
 	alt := cleanAlt(attr(img.Attr, "alt"))
 	h.keep(strings.TrimSpace(attr(img.Attr, "src")), alt, h.inline.b.Len())
@@ -42,7 +65,7 @@ func (p *htmlPictures) keep(src, alt string, at int) {
 	}
 	image, err := p.pictures.get(name, read)
 	if err != nil {
-		p.warnings.add("a picture could not be read: " + err.Error())
+		p.warnings.lostPicture(err)
 		return
 	}
 	if len(image.Data) < leastPicture {

@@ -17,7 +17,7 @@ type MarkdownConfig struct {
 // Markdown reads GitHub flavoured Markdown. The document's text is the source itself without byte order mark and
 // front matter and with LF line ends, so code and tables stay verbatim; the syntax tree only gives the outline.
 // Front matter (YAML or TOML) goes into Meta: nested mappings under dotted names, dates as ISO strings. Pictures that are
-// written into the text as data: URIs go into Images. It is safe for concurrent use.
+// written into the text as data: URIs, and those that lie beside the source, go into Images. It is safe for concurrent use.
 type Markdown struct {
 	cfg MarkdownConfig
 }
@@ -49,7 +49,7 @@ func (m *Markdown) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Docum
 	return single(ctx, src, m.cfg.MaxBytes, m.parse)
 }
 
-func (m *Markdown) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Document, error) {
+func (m *Markdown) parse(ctx context.Context, src rag.Source, data []byte) (rag.Document, error) {
 	d, err := decode(data, m.cfg.Encoding, "")
 	if err != nil {
 		return rag.Document{}, err
@@ -62,9 +62,11 @@ func (m *Markdown) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Do
 	if front.warning != "" {
 		doc.Warnings = append(doc.Warnings, rag.Warning{Message: front.warning})
 	}
-	var lost warnings
-	doc.Text, doc.Images, lost = takePictures(d.text[front.length:])
-	doc.Meta, doc.Warnings = front.meta, append(doc.Warnings, lost...)
+	var shown markdownPictures
+	doc.Text = shown.takeWritten(d.text[front.length:])
+	shown.addBeside(ctx, src, doc.Text)
+	doc.Images = shown.images
+	doc.Meta, doc.Warnings = front.meta, append(doc.Warnings, shown.lost...)
 	headings, ok := markdownOutline(doc.Text)
 	if !ok {
 		doc.Warnings = append(doc.Warnings, rag.Warning{Message: "too large or nested too deep for an outline: read without headings"})

@@ -50,6 +50,7 @@ func TestCatalog(t *testing.T, open func(t *testing.T, dir string) rag.Catalog, 
 		{"the first commit makes the collection, also one without changes", (*catalogSuite).firstCommit},
 		{"a header is replaced whole", (*catalogSuite).header},
 		{"a picture stays as long as a document has it", (*catalogSuite).pictures},
+		{"Image reads the pictures that documents of the collection have", (*catalogSuite).image},
 		{"Drop removes a collection", (*catalogSuite).drop},
 		{"a name that is empty or holds a control character is ErrInvalid", (*catalogSuite).names},
 		{"what goes in and comes out shares no memory", (*catalogSuite).ownership},
@@ -153,12 +154,15 @@ func fullRecord() rag.Record {
 	}
 	img := picture("data of the picture")
 	img.Page, img.Box, img.Offset, img.Alt = 3, [4]float64{1, 2.5, -3, 1e9}, 17, "a cat"
+	named := img
+	named.Data = nil
 	warnings := []rag.Warning{{Page: 7, Message: "no text"}, {Message: ""}}
 	return rag.Record{
 		Entry: rag.Entry{
 			URI: "file:///a%20b.pdf", DocID: "d1", Title: "Title", State: rag.StatePartial, Digest: sha256.Sum256([]byte("a")),
 			MetaDigest: sha256.Sum256([]byte("b")), Pipeline: "p/1", Size: 1 << 40, Language: "zh-Hant", Meta: meta(), Validity: valid,
 			Warnings: warnings, Chunks: []rag.ChunkRef{{ID: "c1", Input: "i1", Index: "x1"}, {ID: "c2"}}, Images: 2, Ingested: ingested,
+			Parts: []rag.Part{{Name: "img/a.png", Digest: sha256.Sum256([]byte("c"))}, {}},
 		},
 		Document: rag.Document{
 			ID: "d1", URI: "file:///a%20b.pdf", Title: "Title", Text: "text\n\xff not UTF-8",
@@ -167,9 +171,9 @@ func fullRecord() rag.Record {
 			State: rag.StatePartial, Language: "zh-Hant", Digest: sha256.Sum256([]byte("a")), Validity: valid, Meta: meta(),
 		},
 		Chunks: []rag.Chunk{
-			{ID: "c1", DocID: "d1", URI: "file:///a%20b.pdf", Title: "Title", Text: "text", Context: "One", Captions: []rag.Caption{{ImageID: img.ID, Text: "a cat"}},
+			{ID: "c1", DocID: "d1", URI: "file:///a%20b.pdf", Title: "Title", Text: "text", Context: "One", Images: []rag.Image{named, {}}, Captions: []rag.Caption{{ImageID: img.ID, Text: "a cat"}},
 				Start: 0, End: 4, Page: 1, Headings: []string{"One", ""}, Language: "zh-Hant", ParentID: "p", Validity: valid, Meta: meta()},
-			{ID: "c2", Ordinal: 1, Captions: []rag.Caption{}, Headings: []string{}, Meta: rag.Meta{}},
+			{ID: "c2", Ordinal: 1, Images: []rag.Image{}, Captions: []rag.Caption{}, Headings: []string{}, Meta: rag.Meta{}},
 		},
 	}
 }
@@ -485,7 +489,7 @@ func (s *catalogSuite) firstCommit() {
 }
 
 func (s *catalogSuite) header() {
-	full := rag.Header{Embedder: "e/1", Dims: 384, Sparse: "bm25/1", Created: ingested, Dirty: true, Run: rag.RunReindex, Pending: []string{"a", "b"}, Generation: 3}
+	full := rag.Header{Embedder: "e/1", Dims: 384, Sparse: "bm25/1", Created: ingested, Dirty: true, Run: rag.RunReindex, Pending: []string{"a", "b"}, Touched: []string{"c"}, Generation: 3}
 	s.commit("c", paper("a", "1", 0), rag.Change{Header: &full})
 	s.wantInfos(rag.CollectionInfo{Name: "c", Header: full, Documents: 1, Updated: ingested})
 	s.commit("c", rag.Change{Header: &rag.Header{Dims: 1}})
@@ -529,6 +533,56 @@ func (s *catalogSuite) pictures() {
 	s.commit("two", with("a", "z"), with("b", "x"))
 	want("two", "b", "x")
 	want("two", "a", "z")
+}
+
+// image reads pictures by ID while their owners come and go, and compares with what Collections counts.
+func (s *catalogSuite) image() {
+	with := func(uri string, data ...string) rag.Change {
+		c := paper(uri, "1", 1)
+		for _, d := range data {
+			c.Put.Document.Images = append(c.Put.Document.Images, picture(d))
+		}
+		return c
+	}
+	want := func(collection string, data ...string) {
+		s.Helper()
+		for _, d := range []string{"x", "y", "z"} {
+			got, err := s.cat.Image(s.Context(), collection, picture(d).ID)
+			if slices.Contains(data, d) {
+				if err != nil || string(got) != d {
+					s.Errorf("picture %s of %s is %q, %v", d, collection, got, err)
+				}
+			} else if !errors.Is(err, rag.ErrNotFound) || got != nil {
+				s.Errorf("picture %s, which %s has not: %q, %v; want ErrNotFound", d, collection, got, err)
+			}
+		}
+		infos, err := s.cat.Collections(s.Context())
+		if err != nil {
+			s.Fatal(err)
+		}
+		for _, info := range infos {
+			if info.Name == collection && info.Images != len(data) {
+				s.Errorf("%s counts %d pictures, want %d", collection, info.Images, len(data))
+			}
+		}
+	}
+	want("one")
+	s.commit("one", with("a", "x", "y", "x"), with("b", "x"))
+	s.commit("two", with("a", "z"))
+	want("one", "x", "y")
+	want("two", "z")
+	s.commit("one", rag.Change{Remove: "a"})
+	want("one", "x")
+	s.commit("one", with("b", "z"))
+	want("one", "z")
+	s.commit("two", rag.Change{Remove: "a"})
+	want("two")
+	want("one", "z")
+	for _, id := range []string{"", "no ID", picture("z").ID[:62], picture("z").ID + "00"} {
+		if _, err := s.cat.Image(s.Context(), "one", id); !errors.Is(err, rag.ErrNotFound) {
+			s.Errorf("picture %q: %v, want ErrNotFound", id, err)
+		}
+	}
 }
 
 func (s *catalogSuite) drop() {
@@ -614,6 +668,8 @@ func (s *catalogSuite) cancelled() {
 	check("document", err)
 	_, err = s.cat.Chunks(ctx, "c", []string{"a#0"})
 	check("chunks", err)
+	_, err = s.cat.Image(ctx, "c", picture("x").ID)
+	check("image", err)
 	_, err = s.cat.Collections(ctx)
 	check("collections", err)
 	check("commit", s.cat.Commit(ctx, "c", []rag.Change{{Remove: "a"}}))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/prompt"
@@ -98,11 +97,10 @@ func (t *Caption) Transform(ctx context.Context, doc rag.Document, chunks []rag.
 		byID[images[i].ID] = i
 		t.count(ctx, failed[i])
 	}
-	for i := range doc.Images {
-		img := &doc.Images[i]
-		n := byID[img.ID]
-		for _, at := range holders(out, img.Offset) {
-			place(&out[at], img.ID, captions[n], failed[n])
+	for i := range out {
+		for _, img := range out[i].Images {
+			n := byID[img.ID]
+			place(&out[i], img.ID, captions[n], failed[n])
 		}
 	}
 	return out, nil
@@ -173,25 +171,6 @@ func distinct(images []rag.Image) []rag.Image {
 	return list
 }
 
-// holders returns the indexes of the chunks that a picture at an offset stands in: those that contain it, or else the
-// last one before it, or the first.
-func holders(chunks []rag.Chunk, offset int) []int {
-	var in []int
-	before := 0
-	for i, c := range chunks {
-		if c.Start <= offset && offset < c.End {
-			in = append(in, i)
-		}
-		if c.Start <= offset {
-			before = i
-		}
-	}
-	if in == nil {
-		in = []int{before}
-	}
-	return in
-}
-
 // place gives a chunk the caption of a picture, or marks that it has none.
 func place(c *rag.Chunk, id, caption string, failed error) {
 	switch {
@@ -202,16 +181,7 @@ func place(c *rag.Chunk, id, caption string, failed error) {
 			meta[k] = v
 		}
 		c.Meta = meta
-	case !strings.Contains(captionsOf(c), "\x00"+id+"\x00"):
+	case c.Caption(id) == "":
 		c.Captions = append(c.Captions[:len(c.Captions):len(c.Captions)], rag.Caption{ImageID: id, Text: caption})
 	}
-}
-
-// captionsOf lists the pictures that a chunk has captions of.
-func captionsOf(c *rag.Chunk) string {
-	ids := "\x00"
-	for _, p := range c.Captions {
-		ids += p.ImageID + "\x00"
-	}
-	return ids
 }

@@ -79,9 +79,11 @@ func square(t *testing.T, side int, fill color.Color) rag.Image {
 func sample(t *testing.T) (rag.Document, []rag.Chunk) {
 	doc := rag.Document{ID: "d", Title: "Guide", Language: "en", Text: "The notice period is three months.\n\nThe period ends to gether with the quarter.", Images: []rag.Image{square(t, 64, color.RGBA{R: 255, A: 255})}}
 	doc.Images[0].Offset = 40
+	shown := doc.Images[0]
+	shown.Data = nil
 	return doc, []rag.Chunk{
 		{ID: "1", Text: doc.Text[:34], End: 34, Headings: []string{"Notice"}, Meta: rag.Meta{"tags": []string{"mine"}}},
-		{ID: "2", Text: doc.Text[36:], Start: 36, End: len(doc.Text), Meta: rag.Meta{transform.MetaTitle: "kept"}},
+		{ID: "2", Text: doc.Text[36:], Start: 36, End: len(doc.Text), Images: []rag.Image{shown}, Meta: rag.Meta{transform.MetaTitle: "kept"}},
 	}
 }
 

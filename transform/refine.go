@@ -93,11 +93,11 @@ func (r *Refine) Transform(ctx context.Context, _ rag.Document, chunks []rag.Chu
 	return out, nil
 }
 
-// withoutBoilerplate returns a list of its own of the chunks that say something.
+// withoutBoilerplate returns a list of its own of the chunks that say or show something.
 func (r *Refine) withoutBoilerplate(ctx context.Context, chunks []rag.Chunk) []rag.Chunk {
 	var kept []rag.Chunk
 	for _, c := range chunks {
-		if r.c.KeepBoilerplate || !isBoilerplate(c.Text) {
+		if r.c.KeepBoilerplate || len(c.Images) > 0 || !isBoilerplate(c.Text) {
 			kept = append(kept, c)
 		}
 	}

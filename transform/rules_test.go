@@ -211,6 +211,9 @@ func TestCaptionShowsPicturesAsModelsTakeThem(t *testing.T) {
 	doc.Images[0].Alt = "Our square"
 	doc.Images = append(doc.Images, square(t, 8, color.Black), rag.Image{ID: "svg", MediaType: "image/svg+xml", Data: []byte("<svg/>"), Offset: 40},
 		rag.Image{ID: "none", Offset: 3}, rag.Image{ID: "web", MediaType: "image/webp", Data: []byte("RIFF....WEBP"), Offset: 1000})
+	for i, at := range []int{1, 1, 1, 0, 1} {
+		chunks[at].Images = append(chunks[at].Images, rag.Image{ID: doc.Images[i].ID})
+	}
 	got := run(t, tr, doc, chunks)
 	asked := script.Requests()
 	if len(asked) != 2 {

@@ -109,11 +109,11 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 // printDelete writes what a delete did for a reader.
 func (a *app) printDelete(r *rag.DeleteReport) {
 	p := a.paint(a.out)
-	fmt.Fprintf(a.out, "%s: %s and %s deleted\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"))
+	fmt.Fprintf(a.out, "%s: %s and %s deleted, and %s that nothing else shows\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Images, "picture"))
 	for _, uri := range r.NotFound {
 		fmt.Fprintf(a.out, "%s %s\n", p.yellow("not in the collection:"), place(uri))
 	}
 	for _, f := range r.Failed {
-		fmt.Fprintf(a.out, "%s %s: %s; `rag verify --repair` finishes it\n", p.red("failed"), f.Stage, visible(f.Error))
+		fmt.Fprintf(a.out, "%s the %s index may still have %s, which no search shows: %s; the next ingest or `rag verify --repair` removes them\n", p.red("failed"), f.Index, count(f.Chunks, "passage"), visible(f.Error))
 	}
 }

@@ -27,15 +27,6 @@ type section struct {
 	End   int    `json:"end"`
 }
 
-type picture struct {
-	ID        string `json:"id"`
-	MediaType string `json:"media_type"`
-	Bytes     int    `json:"bytes"`
-	Page      *int   `json:"page"`
-	Offset    int    `json:"offset"`
-	Alt       string `json:"alt"`
-}
-
 type warning struct {
 	Page    *int   `json:"page"`
 	Message string `json:"message"`
@@ -43,14 +34,11 @@ type warning struct {
 
 func toDocument(d *rag.Document) document {
 	out := document{
-		Title: d.Title, State: d.State, Language: d.Language, Text: d.Text, Sections: []section{}, Images: []picture{},
+		Title: d.Title, State: d.State, Language: d.Language, Text: d.Text, Sections: []section{}, Images: toPictures(d.Images, nil, nil),
 		Pages: append([]int{}, d.Pages...), Warnings: warnings(d.Warnings), Meta: meta(d.Meta),
 	}
 	for _, s := range d.Sections {
 		out.Sections = append(out.Sections, section(s))
-	}
-	for _, m := range d.Images {
-		out.Images = append(out.Images, picture{m.ID, m.MediaType, len(m.Data), page(m.Page), m.Offset, m.Alt})
 	}
 	return out
 }

@@ -71,6 +71,7 @@ type collectionJSON struct {
 	Documents  int               `json:"documents"`
 	Status     *rag.StatusCounts `json:"status"`
 	Chunks     int               `json:"chunks"`
+	Images     int               `json:"images"`
 	Embedder   *string           `json:"embedder"`
 	Dims       int               `json:"dims"`
 	Sparse     string            `json:"sparse"`
@@ -86,17 +87,17 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, asOf time.Ti
 		return err
 	}
 	out := make([]collectionJSON, len(infos))
-	head := []string{"collection", "documents", "passages", "updated", "recall", "embedder"}
-	numbers := []int{1, 2, 4}
+	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
+	numbers := []int{1, 2, 3, 5}
 	if !asOf.IsZero() {
 		head = slices.Insert(head, 2, "current", "needs review", "expired")
-		numbers = []int{1, 2, 3, 4, 5, 7}
+		numbers = []int{1, 2, 3, 4, 5, 6, 8}
 	}
 	t := newTable(head...).numbers(numbers...)
 	for i, c := range infos {
 		h := c.Header
 		out[i] = collectionJSON{
-			Name: c.Name, Documents: c.Documents, Chunks: c.Chunks, Dims: h.Dims, Sparse: h.Sparse,
+			Name: c.Name, Documents: c.Documents, Chunks: c.Chunks, Images: c.Images, Dims: h.Dims, Sparse: h.Sparse,
 			Created: h.Created, Unfinished: h.Dirty,
 		}
 		if !c.Updated.IsZero() {
@@ -120,7 +121,7 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, asOf time.Ti
 		if h.Dirty {
 			name += " (unfinished)"
 		}
-		row := []string{name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), when(c.Updated), measured, visible(embedder)}
+		row := []string{name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), strconv.Itoa(c.Images), when(c.Updated), measured, visible(embedder)}
 		if !asOf.IsZero() {
 			counts, err := eng.Statuses(ctx, c.Name, asOf)
 			if err != nil {

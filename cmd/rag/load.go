@@ -70,28 +70,9 @@ func (a *app) printLoaded(uri, loader string, docs []rag.Document) error {
 			fmt.Fprintln(a.out)
 		}
 		a.printDocument(place(docs[i].URI)+" · read by "+loader, &docs[i])
-		a.printPictures(docs[i].Images)
+		a.printPictures(toPictures(docs[i].Images, nil, nil))
 		fmt.Fprintln(a.out)
 		fmt.Fprintln(a.out, strings.TrimRight(visibleText(docs[i].Text), "\n"))
 	}
 	return nil
-}
-
-// printPictures lists a document's pictures: where each stands, what it is, and what its author says of it.
-func (a *app) printPictures(images []rag.Image) {
-	if len(images) == 0 {
-		return
-	}
-	p := a.paint(a.out)
-	fmt.Fprintln(a.out, p.bold("pictures"))
-	for _, m := range images {
-		line := fmt.Sprintf("  at byte %d · %s · %s", m.Offset, visible(m.MediaType), size(int64(len(m.Data))))
-		if m.Page > 0 {
-			line += fmt.Sprintf(" · page %d", m.Page)
-		}
-		if m.Alt != "" {
-			line += " · " + oneLine(m.Alt, a.width())
-		}
-		fmt.Fprintln(a.out, line)
-	}
 }

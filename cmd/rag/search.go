@@ -129,6 +129,9 @@ func (a *app) printHit(rank int, h *rag.Hit, mode rag.Mode, full bool) {
 		}
 		fmt.Fprintf(a.out, "%s%s\n", indent, line)
 	}
+	for i := range h.Chunk.Images {
+		fmt.Fprintf(a.out, "%s%s\n", indent, p.dim(oneLine(pictureLine(&h.Chunk, &h.Chunk.Images[i]), a.width()-len(indent))))
+	}
 	a.printAround(h, indent, full)
 }
 

@@ -16,29 +16,33 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	return &cobra.Command{
+	var images string
+	cmd := &cobra.Command{
 		Use:   "show FILE|URI|CHUNK_ID",
 		Short: "Show a document with its passages, or one passage",
 		Long: `show prints what the collection holds of a document: title, state, what was lost when it was read, its outline,
-pictures and passages. Of a passage, named by its ID as search prints it, it shows the text, its place and its metadata.`,
-		Example: examples("rag show docs/leave.md", "rag show 4f0a7c1be2d3985566778899"),
+pictures with their captions, and passages. Of a passage, named by its ID as search prints it, it shows the text, its
+place, its metadata and the pictures in it. With --images it writes the pictures to files.`,
+		Example: examples("rag show docs/leave.md", "rag show 4f0a7c1be2d3985566778899", "rag show docs/leave.md --images pictures"),
 		Args:    exactly(1, "a file, a URI or the ID of a passage"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
-				return a.show(cmd.Context(), eng, args[0])
+				return a.show(cmd.Context(), eng, args[0], images)
 			})
 		},
 	}
+	cmd.Flags().StringVar(&images, "images", "", "folder to write the pictures to; each file is named by its content")
+	return cmd
 }
 
 // chunkID is the form of chunk IDs; see rag.ChunkID.
 var chunkID = regexp.MustCompile(`^[0-9a-f]{24}$`)
 
-func (a *app) show(ctx context.Context, eng *rag.Engine, name string) error {
+func (a *app) show(ctx context.Context, eng *rag.Engine, name, images string) error {
 	if chunkID.MatchString(name) {
 		c, err := eng.Chunk(ctx, a.collection, name)
 		if err == nil {
-			return a.showChunk(&c)
+			return a.showPassage(ctx, eng, &c, images)
 		}
 		if !errors.Is(err, rag.ErrNotFound) {
 			return err
@@ -62,7 +66,34 @@ func (a *app) show(ctx context.Context, eng *rag.Engine, name string) error {
 		}
 		chunks = append(chunks, c)
 	}
-	return a.showDocument(&doc, chunks)
+	files, err := writeIfAsked(images, doc.Images)
+	if err != nil {
+		return err
+	}
+	return a.showDocument(&doc, chunks, toPictures(doc.Images, chunks, files))
+}
+
+// showPassage reads the pictures of a passage and shows it with them.
+func (a *app) showPassage(ctx context.Context, eng *rag.Engine, c *rag.Chunk, images string) (err error) {
+	for i := range c.Images {
+		m := &c.Images[i]
+		if m.Data, err = eng.Image(ctx, a.collection, m.ID); err != nil && !errors.Is(err, rag.ErrNotFound) { // a loader may keep a picture without its bytes
+			return err
+		}
+	}
+	files, err := writeIfAsked(images, c.Images)
+	if err != nil {
+		return err
+	}
+	return a.showChunk(c, toPictures(c.Images, []rag.Chunk{*c}, files))
+}
+
+// writeIfAsked is writePictures if a folder is named.
+func writeIfAsked(dir string, images []rag.Image) (map[string]string, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	return writePictures(dir, images)
 }
 
 // storedDocument is a document as show prints it.
@@ -73,43 +104,59 @@ type storedDocument struct {
 	Chunks []chunkJSON `json:"chunks"`
 }
 
-// chunkJSON is a passage as show prints it.
-type chunkJSON struct {
-	ChunkID  string   `json:"chunk_id"`
-	DocID    string   `json:"doc_id"`
-	URI      string   `json:"uri"`
-	Title    string   `json:"title"`
-	Ordinal  int      `json:"ordinal"`
-	Page     *int     `json:"page"`
-	Headings []string `json:"headings"`
-	Start    int      `json:"start"`
-	End      int      `json:"end"`
-	Language string   `json:"language"`
-	Context  string   `json:"context"`
-	Text     string   `json:"text"`
-	Meta     rag.Meta `json:"meta"`
+// placed names a picture of a document: one may stand in several places.
+type placed struct {
+	id     string
+	offset int
 }
 
-func toChunkJSON(c *rag.Chunk) chunkJSON {
+// chunkJSON is a passage as show prints it.
+type chunkJSON struct {
+	ChunkID  string    `json:"chunk_id"`
+	DocID    string    `json:"doc_id"`
+	URI      string    `json:"uri"`
+	Title    string    `json:"title"`
+	Ordinal  int       `json:"ordinal"`
+	Page     *int      `json:"page"`
+	Headings []string  `json:"headings"`
+	Start    int       `json:"start"`
+	End      int       `json:"end"`
+	Language string    `json:"language"`
+	Context  string    `json:"context"`
+	Text     string    `json:"text"`
+	Images   []picture `json:"images"`
+	Meta     rag.Meta  `json:"meta"`
+}
+
+func toChunkJSON(c *rag.Chunk, pictures []picture) chunkJSON {
 	return chunkJSON{
 		ChunkID: c.ID, DocID: c.DocID, URI: c.URI, Title: c.Title, Ordinal: c.Ordinal, Page: page(c.Page),
 		Headings: append([]string{}, c.Headings...), Start: c.Start, End: c.End, Language: c.Language,
-		Context: c.Context, Text: c.Text, Meta: meta(c.Meta),
+		Context: c.Context, Text: c.Text, Images: pictures, Meta: meta(c.Meta),
 	}
 }
 
-func (a *app) showDocument(d *rag.Document, chunks []rag.Chunk) error {
+func (a *app) showDocument(d *rag.Document, chunks []rag.Chunk, pictures []picture) error {
 	if a.json {
 		out := storedDocument{document: toDocument(d), DocID: d.ID, URI: d.URI, Chunks: []chunkJSON{}}
+		out.Images = pictures
+		byPlace := map[placed]picture{}
+		for _, m := range pictures {
+			byPlace[placed{m.ID, m.Offset}] = m
+		}
 		for i := range chunks {
-			out.Chunks = append(out.Chunks, toChunkJSON(&chunks[i]))
+			own := []picture{}
+			for _, m := range chunks[i].Images {
+				own = append(own, byPlace[placed{m.ID, m.Offset}])
+			}
+			out.Chunks = append(out.Chunks, toChunkJSON(&chunks[i], own))
 		}
 		return a.printJSON(struct {
 			Document storedDocument `json:"document"`
 		}{out})
 	}
 	a.printDocument(place(d.URI), d)
-	a.printPictures(d.Images)
+	a.printPictures(pictures)
 	fmt.Fprintf(a.out, "%s\n", a.paint(a.out).bold(count(len(chunks), "passage")))
 	if len(chunks) == 0 {
 		return nil
@@ -126,11 +173,11 @@ func (a *app) showDocument(d *rag.Document, chunks []rag.Chunk) error {
 	return nil
 }
 
-func (a *app) showChunk(c *rag.Chunk) error {
+func (a *app) showChunk(c *rag.Chunk, pictures []picture) error {
 	if a.json {
 		return a.printJSON(struct {
 			Chunk chunkJSON `json:"chunk"`
-		}{toChunkJSON(c)})
+		}{toChunkJSON(c, pictures)})
 	}
 	p := a.paint(a.out)
 	fmt.Fprintf(a.out, "%s\n", p.cyan(place(c.URI))+p.dim(where(c)))
@@ -139,6 +186,7 @@ func (a *app) showChunk(c *rag.Chunk) error {
 	if c.Context != "" {
 		fmt.Fprintf(a.out, "%s %s\n", p.bold("indexed with:"), oneLine(c.Context, a.width()))
 	}
+	a.printPictures(pictures)
 	fmt.Fprintln(a.out)
 	for _, line := range wrap(strings.Trim(visibleText(c.Text), "\n"), a.width()) {
 		fmt.Fprintln(a.out, line)

@@ -79,6 +79,9 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 			fmt.Fprintf(a.out, "  %s in %s: chunk %s\n", list.what, gap.Index, gap.ChunkID)
 		}
 	}
+	for _, index := range r.Unchecked {
+		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
+	}
 	a.printRecall(r.Recall)
 	if r.Unfinished && !r.Repaired {
 		fmt.Fprintln(a.out, cutShort(r.Run))
