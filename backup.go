@@ -31,6 +31,9 @@ func (e *Engine) Compact(ctx context.Context) (*CompactReport, error) {
 	if e.closed.Load() {
 		return nil, errClosed
 	}
+	if err := e.writable("compact"); err != nil {
+		return nil, err
+	}
 	rep := &CompactReport{}
 	for _, store := range []any{e.catalog, e.vectors, e.sparse} {
 		c, ok := store.(Compacter)

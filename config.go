@@ -136,6 +136,8 @@ type IngestConfig struct {
 	MaxImages         int   `json:"max_images"`          // pictures of a document; default 1,000
 	MaxChunks         int   `json:"max_chunks"`          // passages of a document; default 50,000
 	DocumentTimeoutMS int   `json:"document_timeout_ms"` // longest that reading, splitting and transforming a source may take; default 600,000 (10 minutes)
+	WatchQuietMS      int   `json:"watch_quiet_ms"`      // of a watch: how long nothing must have changed before a pass; default 500
+	WatchMaxMS        int   `json:"watch_max_ms"`        // of a watch: longest that a pass waits while changes go on; default 5000
 }
 
 // DefaultConfig returns the configuration of an engine opened without options.
@@ -168,6 +170,7 @@ func DefaultConfig() Config {
 		Ingest: IngestConfig{
 			MaxSourceBytes: 64 << 20, MaxUnpackedBytes: 512 << 20,
 			MaxPages: 10_000, MaxImages: 1000, MaxChunks: 50_000, DocumentTimeoutMS: 600_000,
+			WatchQuietMS: 500, WatchMaxMS: 5000,
 		},
 		Trace: ProviderConfig{Provider: "jsonl"},
 	}

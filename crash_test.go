@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, reindexAsChild(dir))
 		os.Exit(1)
 	}
+	if dir := os.Getenv(rewriteDir); dir != "" {
+		fmt.Fprintln(os.Stderr, rewriteAsChild(dir, os.Getenv(childDocs)))
+		os.Exit(1)
+	}
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := ingestAsChild(dir, os.Getenv(childDocs)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

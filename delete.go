@@ -44,6 +44,9 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	if err := req.validate(); err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
+	if err := e.writable("delete"); err != nil {
+		return nil, err
+	}
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)
 	if err != nil {

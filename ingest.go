@@ -103,6 +103,9 @@ func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, 
 	if len(req.Sources) == 0 {
 		return nil, fmt.Errorf("ingest: no sources given: %w", ErrInvalid)
 	}
+	if err := e.writable("ingest"); err != nil && !req.DryRun {
+		return nil, err
+	}
 	name := e.collection(req.Collection)
 	defer e.write(name)()
 

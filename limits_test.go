@@ -1,6 +1,8 @@
 package rag_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,6 +118,66 @@ func TestLimitsOfASource(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What just fits is taken whole; one more is too much.
+func TestLimitsAtTheirBoundary(t *testing.T) {
+	const text = "some text"
+	for name, tt := range map[string]struct {
+		fits func(*rag.IngestConfig, int)
+		size func(*testing.T) int // what just fits
+		file string
+		lost func(*rag.IngestReport) bool
+	}{
+		"bytes": {func(c *rag.IngestConfig, n int) { c.MaxSourceBytes = int64(n) }, func(*testing.T) int { return len(text) }, "a.txt",
+			func(r *rag.IngestReport) bool { return len(r.Failed) == 1 }},
+		"passages": {func(c *rag.IngestConfig, n int) { c.MaxChunks = n }, func(t *testing.T) int {
+			f := newFixture(t, rag.WithLoader("book", bookLoader{}))
+			f.write("a.book", text)
+			f.ingest(nil)
+			return len(f.chunkIDs())
+		}, "a.book", func(r *rag.IngestReport) bool {
+			return r.Partial == 1 && strings.HasPrefix(r.Warnings[0].Message, "the last 1 of")
+		}},
+		"unpacked bytes": {func(c *rag.IngestConfig, n int) { c.MaxUnpackedBytes = int64(n) }, func(t *testing.T) int { return len(packed(t, text)[1]) }, "a.docx",
+			func(r *rag.IngestReport) bool { return len(r.Failed) == 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			size := tt.size(t)
+			for _, less := range []int{0, 1} {
+				c := rag.DefaultConfig()
+				tt.fits(&c.Ingest, size-less)
+				f := newFixture(t, rag.WithConfig(c), rag.WithLoader("book", bookLoader{}))
+				content := text
+				if strings.HasSuffix(tt.file, ".docx") {
+					content = packed(t, text)[0]
+				}
+				f.write(tt.file, content)
+				if rep := f.ingest(nil); tt.lost(rep) != (less == 1) || less == 0 && (rep.Added != 1 || rep.Partial != 0) {
+					t.Errorf("a limit of %d, %d less than fits: %+v", size-less, less, rep)
+				}
+			}
+		})
+	}
+}
+
+// packed returns a Word file of one part, and the part.
+func packed(t *testing.T, text string) [2]string {
+	t.Helper()
+	part := `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>` + text + `</w:t></w:r></w:p></w:body></w:document>`
+	var file bytes.Buffer
+	z := zip.NewWriter(&file)
+	w, err := z.Create("word/document.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(part)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return [2]string{file.String(), part}
 }
 
 func TestLimitOfAPackedSource(t *testing.T) {

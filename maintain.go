@@ -103,6 +103,9 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
 // catalog, a faulty index of vectors built anew. The report lists what was found.
 func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
+	if err := e.writable("repair"); err != nil {
+		return nil, err
+	}
 	name := e.collection(collection)
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)

@@ -28,6 +28,8 @@ type settings struct {
 	reranker     Reranker
 	verifier     Verifier
 	sink         TraceSink
+	snapshot     bool
+	lockWait     time.Duration
 
 	queryTransformers []QueryTransformer // nil: the configured ones
 }
@@ -48,6 +50,10 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l
 
 // WithClock replaces time.Now.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
+
+// WithLockWait makes [Open] wait this long for another process that has the data open, before it is ErrLocked.
+// Without it, that is told at once.
+func WithLockWait(d time.Duration) Option { return func(s *settings) { s.lockWait = d } }
 
 // WithCatalog uses this catalog.
 func WithCatalog(c Catalog) Option { return func(s *settings) { s.catalog = c } }

@@ -59,8 +59,9 @@ type Engine struct {
 
 	queryTransforms []namedTransform
 
-	closers []io.Closer
-	closed  atomic.Bool
+	closers  []io.Closer
+	closed   atomic.Bool
+	snapshot bool // opened by WithSnapshot: nothing is written
 
 	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
@@ -75,8 +76,8 @@ type Engine struct {
 // and traces only where a sink is given. Without options it uses the providers of [DefaultConfig], which must be
 // linked in. Several engines of one process share the data of a folder.
 //
-// Errors: ErrUnknownProvider; ErrLocked if another process has the data open, after waiting two seconds (the message
-// names it); ErrInvalid for damaged or newer data and for bad settings.
+// Errors: ErrUnknownProvider; ErrLocked if another process has the data open (the message names it), unless
+// [WithLockWait] or [WithSnapshot] is given; ErrInvalid for damaged or newer data and for bad settings.
 func Open(dir string, opts ...Option) (*Engine, error) {
 	s := settings{config: DefaultConfig(), providers: Default, logger: slog.New(slog.DiscardHandler), now: time.Now}
 	for _, opt := range opts {
@@ -89,12 +90,12 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	if err := s.config.validate(); err != nil {
 		return nil, err
 	}
-	if dir != "" {
+	if dir != "" && !s.snapshot {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}, snapshot: s.snapshot}
 	if err := e.build(&s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -106,7 +107,10 @@ func (e *Engine) build(s *settings) error {
 	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
-	var err error
+	err := e.beginSnapshot(s, &env)
+	if err != nil {
+		return err
+	}
 	if s.embedder != nil || c.Embedder.Provider != None {
 		if e.embedder, err = provide(e, "embedder", StageEmbed, s.embedder, c.Embedder, &p.Embedders, env); err != nil {
 			return err
@@ -116,7 +120,7 @@ func (e *Engine) build(s *settings) error {
 		}
 		env.Embedder, env.Tokens = e.embedder, e.tokens
 	}
-	if e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, c.Catalog, &p.Catalogs, env); err != nil {
+	if err = e.openCatalog(s, env); err != nil {
 		return err
 	}
 	if e.embedder != nil {
@@ -170,6 +174,19 @@ func (e *Engine) build(s *settings) error {
 		e.own(e.loaders.ocr)
 	}
 	return nil
+}
+
+// lockRetry is the pause between two tries to open data that another process has open.
+const lockRetry = 50 * time.Millisecond
+
+// openCatalog makes the catalog, which is the first to open the data, and waits for another process as long as it may.
+func (e *Engine) openCatalog(s *settings, env Env) (err error) {
+	for deadline := time.Now().Add(s.lockWait); ; <-time.After(lockRetry) {
+		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
+		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
+			return err
+		}
+	}
 }
 
 // buildCache makes the embedding cache. A program that links none goes without: it only saves time.
@@ -367,6 +384,8 @@ func (c *Config) fillDefaults() {
 	num(&c.Ingest.MaxImages, d.Ingest.MaxImages)
 	num(&c.Ingest.MaxChunks, d.Ingest.MaxChunks)
 	num(&c.Ingest.DocumentTimeoutMS, d.Ingest.DocumentTimeoutMS)
+	num(&c.Ingest.WatchQuietMS, d.Ingest.WatchQuietMS)
+	num(&c.Ingest.WatchMaxMS, d.Ingest.WatchMaxMS)
 }
 
 // maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
@@ -387,6 +406,7 @@ func (c *Config) validate() error {
 		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
 		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
 		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
+		{"ingest.watch_quiet_ms", c.Ingest.WatchQuietMS}, {"ingest.watch_max_ms", c.Ingest.WatchMaxMS},
 	} {
 		if n.value < 1 {
 			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)

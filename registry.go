@@ -16,6 +16,7 @@ import (
 // Env is what the engine hands a factory.
 type Env struct {
 	Dir      string       // data directory of the engine; "" for an engine that keeps nothing on disk
+	Snapshot string       // data folder that a snapshot is taken of, only to be read; "": none is. Dir is an empty folder then, see WithSnapshot
 	ModelDir string       // Config.ModelDir; "": none
 	Logger   *slog.Logger // never nil
 	Now      func() time.Time

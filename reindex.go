@@ -37,6 +37,9 @@ type Built struct {
 // again. If it is cut short, the old indexes stay; what was begun is cleaned away by the next write. Vectors of the
 // same model are taken over.
 func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexReport, error) {
+	if err := e.writable("reindex"); err != nil {
+		return nil, err
+	}
 	name := e.collection(req.Collection)
 	defer e.write(name)()
 	start := e.now()

@@ -131,9 +131,27 @@ func fileSource(p string) (Source, error) {
 		return src, fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
 	}
 	src.Size, src.ModTime = st.Size(), st.ModTime()
-	src.Open = func(context.Context) (io.ReadCloser, error) { return os.Open(abs) }
+	src.Open = func(context.Context) (io.ReadCloser, error) {
+		f, err := os.OpenFile(abs, os.O_RDONLY|dontWait, 0)
+		if err != nil {
+			return nil, readable(err)
+		}
+		return regular(f)
+	}
 	src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFile(abs, name) }
 	return src, nil
+}
+
+// regular returns the file if it still is one: a pipe that took its name meanwhile would never end.
+func regular(f fs.File) (io.ReadCloser, error) {
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("not a regular file (%s): %w", st.Mode().Type(), ErrInvalid)
+	}
+	if err != nil {
+		return nil, errors.Join(readable(err), f.Close())
+	}
+	return f, nil
 }
 
 // readable takes the machine's path out of an error, since the URI says it, and adds the kind.
@@ -175,7 +193,9 @@ func Dir(dir string) Sources {
 // rootFS is root's file system for names that are not valid UTF-8 too, which os.Root.FS refuses.
 type rootFS struct{ root *os.Root }
 
-func (r rootFS) Open(name string) (fs.File, error) { return r.root.Open(name) }
+func (r rootFS) Open(name string) (fs.File, error) {
+	return r.root.OpenFile(name, os.O_RDONLY|dontWait, 0)
+}
 
 // Stat opens nothing, as fs.Stat would without it.
 func (r rootFS) Stat(name string) (fs.FileInfo, error) { return r.root.Stat(name) }
@@ -263,7 +283,7 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 			if err != nil {
 				return nil, readable(err)
 			}
-			return f, nil
+			return regular(f)
 		}
 		src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFS(fsys, rel, name) }
 		if !yield(src, nil) {

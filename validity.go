@@ -89,8 +89,8 @@ func statedValidity(m Meta) Validity {
 // FirstInstant returns the instant from which on a date holds: that of an RFC 3339 text, or the beginning of a day
 // (2006-01-02) in a time zone. ok is false if the text is neither.
 func FirstInstant(text string, zone *time.Location) (t time.Time, ok bool) {
-	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		return writable(t), true
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return writable(beginning(day.Year(), day.Month(), day.Day(), zone)), true
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	return writable(t), err == nil
@@ -109,7 +109,22 @@ func EndInstant(text string, zone *time.Location) (t time.Time, ok bool) {
 		return time.Time{}, true
 	}
 	// Not 24 hours later: days of 23 and 25 hours exist.
-	return writable(time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, zone)), true
+	return writable(beginning(day.Year(), day.Month(), day.Day()+1, zone)), true
+}
+
+// beginning is the first instant of a day. Where clocks are put forward at midnight (as in Chile, or on the Azores) that is
+// not 0:00, which the clock does not show, and time.Date answers with an instant an hour off to either side.
+func beginning(year int, month time.Month, day int, zone *time.Location) time.Time {
+	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
+	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Format(time.DateTime)
+	start, end := t.ZoneBounds()
+	switch clock := t.Format(time.DateTime); {
+	case clock < midnight:
+		return end
+	case clock > midnight:
+		return start
+	}
+	return t
 }
 
 // lastYear is the last one that RFC 3339 can write.

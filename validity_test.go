@@ -141,3 +141,43 @@ func TestSourceCarriesTitleAndPolicy(t *testing.T) {
 		t.Errorf("without policy: %+v", last)
 	}
 }
+
+// Days of zones with summer time, and of some where a day does not begin at 0:00.
+func TestDaysOfZonesWithSummerTime(t *testing.T) {
+	for _, tt := range []struct{ zone, day, first, end string }{
+		{"Asia/Shanghai", "2026-03-01", "2026-02-28T16:00:00Z", "2026-03-01T16:00:00Z"},
+		{"America/New_York", "2026-03-08", "2026-03-08T05:00:00Z", "2026-03-09T04:00:00Z"}, // 23 hours
+		{"America/New_York", "2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, // 25 hours
+		{"Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},
+		{"Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00:00Z", "2026-04-05T13:30:00Z"}, // half an hour
+		{"America/Santiago", "2026-09-05", "2026-09-05T04:00:00Z", "2026-09-06T04:00:00Z"},    // the next day begins at 1:00
+		{"America/Santiago", "2026-09-06", "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"},
+		{"America/Santiago", "2026-04-04", "2026-04-04T03:00:00Z", "2026-04-05T04:00:00Z"}, // 23:00 comes twice
+		{"Africa/Cairo", "2026-04-23", "2026-04-22T22:00:00Z", "2026-04-23T22:00:00Z"},     // the next day begins at 1:00
+		{"Africa/Cairo", "2026-10-29", "2026-10-28T21:00:00Z", "2026-10-29T22:00:00Z"},     // 23:00 comes twice
+		{"Atlantic/Azores", "2026-03-28", "2026-03-28T01:00:00Z", "2026-03-29T01:00:00Z"},  // the next day begins at 1:00
+		{"America/Havana", "2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},   // 0:00 comes twice
+		{"Pacific/Apia", "2011-12-29", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},     // the 30th was left out
+	} {
+		zone, err := time.LoadLocation(tt.zone)
+		if err != nil {
+			t.Skipf("this machine does not know the zone: %v", err)
+		}
+		first, _ := rag.FirstInstant(tt.day, zone)
+		end, _ := rag.EndInstant(tt.day, zone)
+		if got := first.Format(time.RFC3339); got != tt.first {
+			t.Errorf("%s in %s begins at %s, want %s", tt.day, tt.zone, got, tt.first)
+		}
+		if got := end.Format(time.RFC3339); got != tt.end {
+			t.Errorf("%s in %s ends at %s, want %s", tt.day, tt.zone, got, tt.end)
+		}
+		v := rag.Validity{From: first, Until: end, Stated: true}
+		for at, want := range map[time.Time]string{
+			first.Add(-time.Second): rag.StatusExpired, first: rag.StatusCurrent, end.Add(-time.Second): rag.StatusCurrent, end: rag.StatusExpired,
+		} {
+			if got := v.Status(at); got != want {
+				t.Errorf("%s in %s at %s: %s, want %s", tt.day, tt.zone, at.In(zone), got, want)
+			}
+		}
+	}
+}

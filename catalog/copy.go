@@ -33,6 +33,15 @@ func (b *Bolt) CopyTo(ctx context.Context, path string) error {
 	return kind(b.db.CopyTo(path))
 }
 
+// snapshotBolt copies the rag.db of a directory, which another process may be writing, into another one.
+func snapshotBolt(from, to string) error {
+	err := boltkv.Snapshot(from, to)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %w", err, rag.ErrNotFound)
+	}
+	return kind(err)
+}
+
 // RestoreBolt makes the rag.db of a directory that has none from a copy made by [Bolt.CopyTo], page by page checked. ErrInvalid:
 // the directory has one, or the copy is damaged, of a newer version, or none of ours; nothing is left then.
 func RestoreBolt(dir, from string) error {

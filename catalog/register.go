@@ -7,11 +7,16 @@ package catalog
 import "github.com/seed-d8745b77/rag"
 
 // Register adds the catalogs "bolt" and "memory" to p. Neither has settings. "bolt" in an engine without a directory is
-// "memory".
+// "memory"; for a snapshot it copies rag.db, which other rooms keep their data in, too.
 func Register(p *rag.Providers) {
 	p.Catalogs.Register("bolt", rag.Typed(func(env rag.Env, _ struct{}) (rag.Catalog, error) {
 		if env.Dir == "" {
 			return NewMemory(), nil
+		}
+		if env.Snapshot != "" {
+			if err := snapshotBolt(env.Snapshot, env.Dir); err != nil {
+				return nil, err
+			}
 		}
 		return OpenBolt(env.Dir)
 	}))

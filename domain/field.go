@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -57,7 +58,7 @@ func (f *Field) Word(text string) (string, error) {
 	if len(f.Enum) > shownWords {
 		shown += fmt.Sprintf(" and %d more", len(f.Enum)-shownWords)
 	}
-	return "", fmt.Errorf("%q is not in the vocabulary (%s)%s: %w", text, shown, rag.DidYouMean(text, f.Enum), rag.ErrInvalid)
+	return "", &valueError{InvalidEnum, fmt.Sprintf("%q is not in the vocabulary (%s)%s", text, shown, rag.DidYouMean(text, f.Enum))}
 }
 
 // Value checks a value and returns it as it is kept: nil for one that says nothing (null, "", an empty list).
@@ -82,7 +83,7 @@ func (f *Field) Value(v any) (any, error) {
 	case Date:
 		if s, ok := v.(string); ok {
 			if !isDate(s) {
-				return nil, &dateError{s}
+				return nil, dateError(s)
 			}
 			return s, nil
 		}
@@ -97,7 +98,7 @@ func (f *Field) Value(v any) (any, error) {
 }
 
 func (f *Field) wrongType(v any) error {
-	return fmt.Errorf("want %s, got %s: %w", typeNames[f.Type], describe(v), rag.ErrInvalid)
+	return &valueError{WrongType, fmt.Sprintf("want %s, got %s", typeNames[f.Type], describe(v))}
 }
 
 // list checks a list of texts.
@@ -117,7 +118,7 @@ func (f *Field) list(v any) (any, error) {
 	for _, e := range elems {
 		s, ok := e.(string)
 		if !ok || strings.TrimSpace(s) == "" {
-			return nil, fmt.Errorf("an element is %s: want texts: %w", describe(e), rag.ErrInvalid)
+			return nil, &valueError{WrongType, fmt.Sprintf("an element is %s: want texts", describe(e))}
 		}
 		word, err := f.Word(s)
 		if err != nil {
@@ -131,14 +132,29 @@ func (f *Field) list(v any) (any, error) {
 	return list, nil
 }
 
-// dateError is the error of a text that is no date. A policy may let it pass.
-type dateError struct{ text string }
-
-func (e *dateError) Error() string {
-	return fmt.Sprintf("%q is neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", e.text)
+// valueError says what is wrong with a value. It matches rag.ErrInvalid.
+type valueError struct {
+	kind    Kind
+	message string
 }
 
-func (e *dateError) Unwrap() error { return rag.ErrInvalid }
+func (e *valueError) Error() string { return e.message }
+
+func (e *valueError) Unwrap() error { return rag.ErrInvalid }
+
+// dateError is the error of a text that is no date. A policy may let it pass.
+func dateError(text string) error {
+	return &valueError{UnparsableDate, fmt.Sprintf("%q is neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", text)}
+}
+
+// kindOfError returns the kind of a value's error.
+func kindOfError(err error) Kind {
+	var bad *valueError
+	if errors.As(err, &bad) {
+		return bad.kind
+	}
+	return ""
+}
 
 func isDate(s string) bool {
 	_, ok := rag.FirstInstant(s, time.UTC)

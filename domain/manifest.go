@@ -35,8 +35,15 @@ type manifestLine struct {
 	found  bool // among the files to ingest
 }
 
-func (m *manifest) errorf(line, column int, field, format string, args ...any) {
-	m.list = append(m.list, Problem{line, column, field, fmt.Sprintf(format, args...)})
+// report adds a problem with its message.
+func (m *manifest) report(p Problem, format string, args ...any) {
+	p.Message = fmt.Sprintf(format, args...)
+	m.list = append(m.list, p)
+}
+
+// reportPath adds a problem with the file that a line names.
+func (m *manifest) reportPath(kind Kind, line *manifestLine, format string, args ...any) {
+	m.report(Problem{Kind: kind, Line: line.number, Column: line.column, Field: FieldPath, Value: line.path}, "%s", line.path+fmt.Sprintf(format, args...))
 }
 
 // Manifest reads a JSONL file that says of each file in the roots, files or folders, in one line what it is, and returns
@@ -63,7 +70,7 @@ func (d *Domain) Manifest(file string, roots ...string) ([]rag.Sources, error) {
 	}
 	m := &manifest{d: d}
 	if len(data) > maxManifestBytes {
-		m.errorf(0, 0, "", "larger than %d MiB", maxManifestBytes>>20)
+		m.report(Problem{Kind: TooLarge}, "larger than %d MiB", maxManifestBytes>>20)
 		return nil, problems(file, m.list)
 	}
 	m.read(filepath.Dir(abs), data)
@@ -86,7 +93,7 @@ func (m *manifest) read(dir string, data []byte) {
 			continue
 		}
 		if !utf8.Valid(text) {
-			m.errorf(number, 0, "", "not UTF-8")
+			m.report(Problem{Kind: UnparsableLine, Line: number}, "not UTF-8")
 			continue
 		}
 		line := m.line(number, text)
@@ -99,14 +106,14 @@ func (m *manifest) read(dir string, data []byte) {
 		}
 		line.abs = filepath.Clean(line.abs)
 		if earlier, twice := first[line.abs]; twice {
-			m.errorf(number, line.column, FieldPath, "%s is named twice, first in line %d", line.path, earlier)
+			m.reportPath(DuplicatePath, line, " is named twice, first in line %d", earlier)
 			continue
 		}
 		first[line.abs] = number
 		m.lines = append(m.lines, line)
 	}
 	if len(m.lines) == 0 && len(m.list) == 0 {
-		m.errorf(0, 0, "", "no line in it")
+		m.report(Problem{Kind: EmptyManifest}, "no line in it")
 	}
 }
 
@@ -114,7 +121,7 @@ func (m *manifest) read(dir string, data []byte) {
 func (m *manifest) line(number int, text []byte) *manifestLine {
 	object, bad := parseObject(text)
 	if bad != nil {
-		m.errorf(number, inCharacters(text, bad.column), "", "%s", bad.message)
+		m.report(Problem{Kind: UnparsableLine, Line: number, Column: inCharacters(text, bad.column)}, "%s", bad.message)
 		return nil
 	}
 	line := &manifestLine{number: number, meta: rag.Meta{}}
@@ -122,13 +129,13 @@ func (m *manifest) line(number int, text []byte) *manifestLine {
 		object[i].column = inCharacters(text, object[i].column)
 		pair := object[i]
 		if pair.twice {
-			m.errorf(number, pair.column, pair.key, "given twice")
+			m.report(Problem{Kind: RepeatedField, Line: number, Column: pair.column, Field: pair.key, Value: pair.value}, "given twice")
 			continue
 		}
 		m.field(line, pair)
 	}
 	if line.column == 0 {
-		m.errorf(number, 0, FieldPath, "is required and not given")
+		m.report(Problem{Kind: MissingRequired, Line: number, Field: FieldPath}, "is required and not given")
 	}
 	m.whole(line, object)
 	return line
@@ -141,7 +148,9 @@ func inCharacters(text []byte, column int) int {
 
 // field checks one pair of a line.
 func (m *manifest) field(line *manifestLine, pair pair) {
-	report := func(format string, args ...any) { m.errorf(line.number, pair.column, pair.key, format, args...) }
+	report := func(kind Kind, format string, args ...any) {
+		m.report(Problem{Kind: kind, Line: line.number, Column: pair.column, Field: pair.key, Value: pair.value}, format, args...)
+	}
 	f, declared := m.d.Field(pair.key)
 	switch {
 	case pair.key == FieldPath:
@@ -150,13 +159,13 @@ func (m *manifest) field(line *manifestLine, pair pair) {
 			line.path = path
 			return
 		}
-		report("want the path of a file, got %s", describe(pair.value))
+		report(WrongType, "want the path of a file, got %s", describe(pair.value))
 		return
 	case !declared && pair.key == FieldTitle:
 		f = &Field{Name: FieldTitle, Type: String}
 	case !declared:
 		known := append([]string{FieldPath, FieldTitle}, m.d.names()...)
-		report("unknown field%s", rag.DidYouMean(pair.key, known))
+		report(UnknownField, "unknown field%s", rag.DidYouMean(pair.key, known))
 		return
 	}
 	value, err := f.Value(pair.value)
@@ -165,7 +174,7 @@ func (m *manifest) field(line *manifestLine, pair pair) {
 	}
 	switch {
 	case err != nil:
-		report("%s", reason(err))
+		report(kindOfError(err), "%s", reason(err))
 	case pair.key == FieldTitle:
 		line.title, _ = value.(string)
 	case value != nil:
@@ -184,12 +193,12 @@ func (m *manifest) whole(line *manifestLine, object []pair) {
 	}
 	for _, f := range m.d.Fields {
 		if f.Required && !given(f.Name) && !slices.Contains(byPath, f.Name) {
-			m.errorf(line.number, 0, f.Name, "is required and not given")
+			m.report(Problem{Kind: MissingRequired, Line: line.number, Field: f.Name}, "is required and not given")
 		}
 	}
 	if v := m.d.Validity; v != nil {
 		if err := v.inverted(line.meta, m.d.zone()); err != nil {
-			m.errorf(line.number, 0, v.Until, "%s", reason(err))
+			m.report(Problem{Kind: kindOfError(err), Line: line.number, Field: v.Until, Value: line.meta[v.Until]}, "%s", reason(err))
 		}
 	}
 }
@@ -220,11 +229,12 @@ func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
 			case line == nil && (!whole || src.URI == rag.FileURI(manifestPath) || src.URI == m.d.file):
 				continue
 			case line == nil && err == nil:
-				m.errorf(0, 0, "", "no line names the file %s: add one, or move the file away", m.shown(src.URI, manifestPath))
+				name := m.shown(src.URI, manifestPath)
+				m.report(Problem{Kind: FileWithoutLine, Field: FieldPath, Value: name}, "no line names the file %s: add one, or move the file away", name)
 			case line != nil:
 				line.found = true
 				if err != nil {
-					m.errorf(line.number, line.column, FieldPath, "%s: %s", line.path, reason(err))
+					m.reportPath(NotAFile, line, ": %s", reason(err))
 				}
 				src = m.d.describe(src, line.title, line.meta)
 			}
@@ -263,19 +273,19 @@ func (m *manifest) explainMissing(roots []string) {
 		if line.found {
 			continue
 		}
-		why := "is passed over: it is a link or its name begins with a dot"
+		kind, why := NotAFile, "is passed over: it is a link or its name begins with a dot"
 		st, err := os.Lstat(line.abs)
 		switch {
 		case !slices.ContainsFunc(roots, func(root string) bool { return within(root, line.abs) }):
-			why = "lies outside of the files and folders to ingest"
+			kind, why = PathOutside, "lies outside of the files and folders to ingest"
 		case errors.Is(err, os.ErrNotExist):
-			why = "there is no such file"
+			kind, why = NoSuchFile, "there is no such file"
 		case err != nil:
 			why = "cannot be read"
 		case st.IsDir():
 			why = "is a folder"
 		}
-		m.errorf(line.number, line.column, FieldPath, "%s: %s", line.path, why)
+		m.reportPath(kind, line, ": %s", why)
 	}
 }
 

@@ -9,11 +9,35 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
+// Kind names what is wrong in a manifest, for programs.
+type Kind string
+
+// The kinds of problems of a manifest.
+const (
+	UnparsableLine  Kind = "unparsable_line"     // no JSON object, or not UTF-8
+	UnknownField    Kind = "unknown_field"       // the domain has no such field
+	RepeatedField   Kind = "repeated_field"      // given twice in one line
+	MissingRequired Kind = "missing_required"    // a field that must be given is not
+	WrongType       Kind = "wrong_type"          // a value is not of the field's type
+	InvalidEnum     Kind = "invalid_enum"        // a value is not in the field's vocabulary
+	UnparsableDate  Kind = "unparsable_date"     // a date cannot be read, and the domain refuses those
+	InvertedDates   Kind = "inverted_dates"      // the last date lies before the first
+	DuplicatePath   Kind = "duplicate_path"      // an earlier line names the same file
+	NoSuchFile      Kind = "no_such_file"        // the file is absent
+	NotAFile        Kind = "not_a_file"          // it is a folder, a link, hidden or cannot be read
+	PathOutside     Kind = "path_outside_folder" // it lies outside of what is to be ingested
+	FileWithoutLine Kind = "file_without_line"   // no line names a file of the folders
+	EmptyManifest   Kind = "empty_manifest"      // there is no line
+	TooLarge        Kind = "too_large"           // the file is larger than a manifest can be
+)
+
 // Problem is one thing that is wrong in a file.
 type Problem struct {
+	Kind    Kind   // in manifests; "" in domains
 	Line    int    // 1-based; 0 if it concerns the whole file
 	Column  int    // 1-based, in characters; 0 if it concerns the whole line
 	Field   string // "" if it concerns none
+	Value   any    // of the field, as the manifest has it; nil if it has none
 	Message string
 }
 

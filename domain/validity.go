@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -47,7 +46,7 @@ func (v *Validity) of(m rag.Meta, zone *time.Location) (out rag.Validity, warnin
 		t, ok := read(text, zone)
 		if !ok {
 			readable = false
-			warnings = append(warnings, rag.Warning{Message: fmt.Sprintf("%s: %v: the text needs review", field, &dateError{fmt.Sprint(value)})})
+			warnings = append(warnings, rag.Warning{Message: fmt.Sprintf("%s: %v: the text needs review", field, dateError(fmt.Sprint(value)))})
 		}
 		return t, ok
 	}
@@ -71,22 +70,21 @@ func (v *Validity) inverted(m rag.Meta, zone *time.Location) error {
 	from, okFrom := rag.FirstInstant(first, zone)
 	until, okUntil := rag.EndInstant(last, zone)
 	if okFrom && okUntil && !until.IsZero() && !from.Before(until) {
-		return fmt.Errorf("%s %s lies before %s %s: %w", v.Until, last, v.From, first, rag.ErrInvalid)
+		return &valueError{InvertedDates, fmt.Sprintf("%s %s lies before %s %s", v.Until, last, v.From, first)}
 	}
 	return nil
 }
 
 // tolerated reports whether the policy lets an error of a field's value pass.
 func (v *Validity) tolerated(field string, err error) bool {
-	var date *dateError
-	return v.dates(field) && v.Unparsable == NeedsReview && errors.As(err, &date)
+	return v.dates(field) && v.Unparsable == NeedsReview && kindOfError(err) == UnparsableDate
 }
 
 // Instant reads the date of a question: a day, which means its beginning in the domain's time zone, or an instant.
 func (d *Domain) Instant(text string) (time.Time, error) {
 	t, ok := rag.FirstInstant(text, d.zone())
 	if !ok || t.IsZero() {
-		return time.Time{}, &dateError{text}
+		return time.Time{}, dateError(text)
 	}
 	return t, nil
 }

@@ -20,7 +20,7 @@ import (
 type reader struct{ list []Problem }
 
 func (r *reader) errorf(n *yaml.Node, field, format string, args ...any) {
-	r.list = append(r.list, Problem{n.Line, n.Column, field, fmt.Sprintf(format, args...)})
+	r.list = append(r.list, Problem{Line: n.Line, Column: n.Column, Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
 // root parses a file that holds one YAML document.

@@ -2,6 +2,7 @@ package vectorstore_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/boltkv"
 	"github.com/seed-d8745b77/rag/ragtest"
 	"github.com/seed-d8745b77/rag/vectorstore"
 )
@@ -174,6 +176,41 @@ func TestSnapshotIsACache(t *testing.T) {
 
 // TestSmallChangesAreReplayed: a snapshot is not written for each change, neither when it is made nor at closing, and the
 // log brings it up to date.
+// TestSnapshotOfTheEngine: a store in a folder of its own takes the graphs over, and writes none.
+func TestSnapshotOfTheEngine(t *testing.T) {
+	recs := vectors(1500, 16)
+	dir, copied, bare := t.TempDir(), t.TempDir(), t.TempDir()
+	h := openHNSW(t, dir, graphAlways)
+	upsert(t, h, recs)
+	closed(t, h)
+	p := &rag.Providers{}
+	vectorstore.Register(p)
+	settings, err := json.Marshal(graphAlways)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, from := range map[string]string{copied: dir, bare: t.TempDir()} {
+		if err := boltkv.Snapshot(dir, to); err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.VectorStores.New("hnsw", rag.Env{Dir: to, Snapshot: from}, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := snapshots(t, to)
+		if (len(before) == 1) != (from == dir) {
+			t.Errorf("graphs: %v", before)
+		}
+		h = openHNSW(t, dir, graphAlways)
+		sameAnswers(t, s, h, recs)
+		closed(t, h)
+		closed(t, s.(*vectorstore.HNSW))
+		if after := snapshots(t, to); len(after) != len(before) {
+			t.Errorf("graphs: %v after it was closed, before %v", after, before)
+		}
+	}
+}
+
 func TestSmallChangesAreReplayed(t *testing.T) {
 	dir := t.TempDir()
 	recs := vectors(2000, 16)

@@ -146,6 +146,16 @@ func (s *store) writeSnapshot(c *collection) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
+// copyGraphs copies the snapshots of a directory into another one, so that graphs need not be built there. One that another
+// process replaces meanwhile may be newer than the records are, and is not used then.
+func copyGraphs(from, to string) error {
+	err := os.CopyFS(filepath.Join(to, snapshotFolder), os.DirFS(filepath.Join(from, snapshotFolder)))
+	if errors.Is(err, fs.ErrNotExist) { // there are none, or one was removed on the way
+		return nil
+	}
+	return err
+}
+
 // encode writes a snapshot: three records, the vectors, the graph.
 func (c *collection) encode(out io.Writer, g hnsw.Config) error {
 	if _, err := io.WriteString(out, snapshotMagic); err != nil {

@@ -25,6 +25,8 @@ type store struct {
 	kind    slab.Kind
 	tuning  *tuning // nil: no graphs
 
+	temporary bool // the directory goes when the store is closed: nothing is kept for a later run
+
 	write    sync.Mutex     // one change at a time
 	builders sync.WaitGroup // goroutines that link graphs
 
@@ -72,7 +74,7 @@ func (s *store) Close() error {
 	var errs []error
 	for _, name := range sortedKeys(all) {
 		c := all[name]
-		if c.stale(closeShare) {
+		if c.stale(closeShare) && !s.temporary {
 			errs = append(errs, c.graph.Repair(context.Background()), s.save(c))
 		}
 		errs = append(errs, c.close())

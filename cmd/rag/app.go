@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -20,9 +21,11 @@ type streams struct {
 // app is one run of the command: its streams and the flags that all verbs share.
 type app struct {
 	streams
-	dir        string // data folder
-	collection string // "": the configured one
-	configFile string // "": looked for
+	dir        string        // data folder
+	collection string        // "": the configured one
+	configFile string        // "": looked for
+	snapshot   bool          // read the data as they are now, though another process may write
+	wait       time.Duration // for another process that has the data open
 	json       bool
 	verbose    bool
 	noColor    bool
@@ -103,6 +106,8 @@ finds passages in them, by meaning and by words at once. It needs no service, no
 	f.StringVar(&a.dir, "dir", "", "data folder (default $RAG_DIR, else .rag in the working directory)")
 	f.StringVarP(&a.collection, "collection", "c", "", "collection (default: the configured one, \"default\")")
 	f.StringVar(&a.configFile, "config", "", "configuration file (default: rag.yaml in the data folder, else in the working directory)")
+	f.BoolVar(&a.snapshot, "snapshot", false, "only read, and that as the data are now: also while another process writes")
+	f.DurationVar(&a.wait, "wait", 0, "how long to wait for another process that has the data folder open")
 	f.BoolVar(&a.json, "json", false, "print one JSON object and nothing else")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say what is being done; with search, print each stage's list")
 	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")

@@ -38,12 +38,17 @@ func (a *app) settings() (config.Loaded, error) {
 // change alters the configuration of one run: what a flag of a verb says.
 type change func(*rag.Config)
 
-// withData opens the engine over the data folder, which is made if there is none, and closes it after use.
+// withData opens the engine over the data folder, which is made if there is none, or over a snapshot of it, and closes it
+// after use.
 func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
-	return a.withDataIn(a.dataDir(), use, changes...)
+	opts := []rag.Option{rag.WithLockWait(a.wait)}
+	if a.snapshot {
+		opts = append(opts, rag.WithSnapshot())
+	}
+	return a.withDataIn(a.dataDir(), use, changes, opts...)
 }
 
-func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes ...change) (err error) {
+func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {
 	loaded, err := a.settings()
 	if err != nil {
 		return err
@@ -52,7 +57,7 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes ...cha
 	for _, apply := range changes {
 		apply(&c)
 	}
-	eng, err := rag.Open(dir, rag.WithConfig(c), rag.WithLogger(a.logger()))
+	eng, err := rag.Open(dir, append(opts, rag.WithConfig(c), rag.WithLogger(a.logger()))...)
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (a *app) withScratchData(use func(*rag.Engine) error, changes ...change) er
 	if err != nil {
 		return err
 	}
-	err = a.withDataIn(dir, use, changes...)
+	err = a.withDataIn(dir, use, changes)
 	if removed := os.RemoveAll(dir); err == nil {
 		err = removed
 	}

@@ -67,6 +67,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"search", "x", "--filter", "手册 == x"}, `found "==", did you mean "="?` + "\n  手册 == x\n       ^"},
 		{[]string{"search", "x", "--as-of", "yesterday"}, "--as-of"},
 		{[]string{"ingest"}, "no file or folder given"},
+		{[]string{"ingest", "docs", "--watch", "--dry-run"}, "--watch does not go with --dry-run"},
 		{[]string{"delete"}, "no document named"},
 		{[]string{"delete", "a.md", "--all"}, "not both"},
 		{[]string{"show"}, "missing argument"},
@@ -117,11 +118,28 @@ func TestLockedDataFolder(t *testing.T) {
 	if e.Error.Kind != "locked" || !strings.Contains(e.Error.Message, fmt.Sprint(holder.Process.Pid)) {
 		t.Errorf("got %+v, want the holder's process %d named", e, holder.Process.Pid)
 	}
+	s.rag("search", "coffee", "--snapshot").want(exitDone).prints("notes.txt")
+	s.rag("list", "--snapshot").want(exitDone).prints("default")
+	s.rag("show", "docs/notes.txt", "--snapshot").want(exitDone).prints("coffee machine")
+	s.rag("verify", "--snapshot").want(exitDone).prints("ok")
+	s.rag("export", "all.jsonl", "--snapshot").want(exitDone).prints("3 documents")
+	s.rag("backup", "--snapshot", "copy.backup").want(exitDone)
+	s.rag("delete", "--all", "--snapshot", "--yes").want(exitFailed).says("the data is open as a snapshot, which can only be read")
+	s.rag("ingest", "docs", "--snapshot").want(exitFailed).says("the data is open as a snapshot")
+	s.rag("ingest", "docs", "--snapshot", "--dry-run", "--verbose").want(exitDone).prints("unchanged")
+
+	waiting := s.command("search", "coffee", "--wait", "1h")
+	if err := waiting.Start(); err != nil {
+		t.Fatal(err)
+	}
 	if err := stdin.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := holder.Wait(); err != nil {
 		t.Fatal(err)
+	}
+	if err := waiting.Wait(); err != nil {
+		t.Errorf("a search that waits: %v", err)
 	}
 	s.rag("search", "coffee").want(exitDone)
 }

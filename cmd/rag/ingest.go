@@ -21,6 +21,7 @@ type ingestFlags struct {
 	prune    bool
 	ocr      bool
 	dryRun   bool
+	watch    bool
 }
 
 func newIngest(a *app) *cobra.Command {
@@ -33,8 +34,13 @@ renamed file is moved, and of a changed file only the changed passages are embed
 is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
-line; it is checked whole, and every mistake in it reported, before anything is written.`,
-		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl"),
+line; it is checked whole, and every mistake in it reported, before anything is written.
+
+With --watch, ingest goes on until it is interrupted: it follows the files and folders, and when something in them has
+changed it ingests again, as with --prune. It tells of each time that did something, with --json by one object on a line
+of its own. A file that fails is told once, and again when it changes. The data folder stays open; other processes read
+it with --snapshot.`,
+		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
 			switch {
@@ -42,6 +48,10 @@ line; it is checked whole, and every mistake in it reported, before anything is 
 				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
 			case len(f.paths) == 0 && f.manifest == "":
 				return usagef(cmd, "no file or folder given")
+			case f.watch && (f.dryRun || f.force):
+				return usagef(cmd, "--watch does not go with --dry-run or --force")
+			case f.watch:
+				return a.watch(cmd.Context(), f)
 			}
 			return a.ingest(cmd.Context(), f)
 		},
@@ -55,6 +65,7 @@ line; it is checked whole, and every mistake in it reported, before anything is 
 	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
 	addOCR(cmd, &f.ocr)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	flags.BoolVar(&f.watch, "watch", false, "go on, and ingest again when something has changed, until interrupted")
 	return cmd
 }
 

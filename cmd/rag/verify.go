@@ -83,7 +83,9 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
 	}
 	a.printRecall(r.Recall)
-	if r.Unfinished && !r.Repaired {
+	if r.Unfinished && a.snapshot {
+		fmt.Fprintln(a.out, "a run was under way when the snapshot was taken, or was cut short: orphans are what it has not committed, or not cleared away")
+	} else if r.Unfinished && !r.Repaired {
 		fmt.Fprintln(a.out, cutShort(r.Run))
 	} else if !r.OK && !r.Repaired {
 		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")

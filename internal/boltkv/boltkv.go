@@ -30,6 +30,7 @@ import (
 const (
 	FileName = "rag.db"     // the database
 	LockName = "LOCK"       // locked while a process has the database open; holds its process ID
+	GateName = "COMMIT"     // locked while a transaction is being written; shared by those who copy the file
 	newName  = "rag.db.new" // a database being made; renamed when complete
 	fileMode = os.FileMode(0o600)
 	dirMode  = os.FileMode(0o755)
@@ -42,8 +43,12 @@ const SequentialFill = 0.95
 // 1,000 a transaction 23,302 records/s, 10,000 a transaction 2,023).
 const BatchRecords = 1000
 
-// lockTimeout is how long Open waits for another process.
-const lockTimeout = 2 * time.Second
+// lockTimeout is how long Open waits for another process: one that is just closing, no other.
+const lockTimeout = 100 * time.Millisecond
+
+// commitPatience is how long a commit waits for those who copy the file. A copy that is not done by then is torn, which
+// its maker sees.
+const commitPatience = 10 * time.Second
 
 // maxNameLen keeps a collection name far below bbolt's key limit of 32,768 bytes.
 const maxNameLen = 1024
@@ -62,6 +67,7 @@ type file struct {
 
 	mu   sync.Mutex // held while opening and closing
 	lock *filelock.Lock
+	gate *filelock.Gate // used under write
 
 	write     sync.Mutex   // held by the one that writes, before swap
 	swap      sync.RWMutex // held for reading by every transaction, for writing while bolt changes
@@ -76,8 +82,8 @@ var registry = struct {
 	files map[string]*file
 }{files: map[string]*file{}}
 
-// Open opens <dir>/rag.db, and makes the directory and the file where they are missing. It waits up to two seconds for
-// another process and then returns a [LockedError]. A file that is not one of ours or was written by a newer version
+// Open opens <dir>/rag.db, and makes the directory and the file where they are missing. If another process has it open
+// that is a [LockedError], at once. A file that is not one of ours or was written by a newer version
 // is a [FormatError], a damaged one a [DamagedError]; neither is changed by a byte. The errors match [ErrLocked],
 // [ErrFormat] and [ErrDamaged].
 func Open(dir string) (*DB, error) {
@@ -134,7 +140,7 @@ func (f *file) release() error {
 	}
 	err := f.guard(f.bolt.Close)
 	f.bolt = nil
-	return errors.Join(err, f.lock.Release(f.damage.Load() == nil))
+	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil))
 }
 
 // open opens the file unless another handle did.
@@ -167,11 +173,15 @@ func (f *file) open() (err error) {
 	} else if err := checkFile(f.path, lock.Stale()); err != nil {
 		return err
 	}
-	db, err := f.openBolt()
+	gate, err := filelock.OpenGate(filepath.Join(filepath.Dir(f.path), GateName))
 	if err != nil {
 		return err
 	}
-	f.bolt, f.lock = db, lock
+	db, err := f.openBolt()
+	if err != nil {
+		return errors.Join(err, gate.Close())
+	}
+	f.bolt, f.lock, f.gate = db, lock, gate
 	return nil
 }
 
@@ -235,7 +245,20 @@ func (db *DB) Update(fn func(*bolt.Tx) error) error {
 		return d
 	}
 	db.file.compacted = nil
-	return db.transact(func(b *bolt.DB) error { return b.Update(fn) })
+	return db.transact(func(b *bolt.DB) error { return db.file.update(b, fn) })
+}
+
+// update is bolt's Update that keeps off those who copy the file while it is written, which is after fn.
+func (f *file) update(b *bolt.DB, fn func(*bolt.Tx) error) error {
+	leave := func() {}
+	defer func() { leave() }()
+	return b.Update(func(tx *bolt.Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		leave, _ = f.gate.Pass(false, commitPatience)
+		return nil
+	})
 }
 
 // transact runs a transaction on the database that is open now.

@@ -55,6 +55,8 @@ func (db *DB) Compact() (freed int64, err error) {
 func (f *file) replace(tmp string) error {
 	f.swap.Lock()
 	defer f.swap.Unlock()
+	leave, _ := f.gate.Pass(false, commitPatience)
+	defer leave()
 	err := f.guard(f.bolt.Close)
 	if err == nil {
 		err = os.Rename(tmp, f.path)

@@ -236,7 +236,7 @@ func TestRestoreRefusesWhatItMust(t *testing.T) {
 	}
 }
 
-func content(t *testing.T, dir string) []byte {
+func content(t testing.TB, dir string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, boltkv.FileName))
 	if err != nil {

@@ -29,9 +29,9 @@ type LockedError struct {
 // Error names the file and the holder, and says what to do.
 func (e *LockedError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("%s is open in another process: wait for it to end, or stop it", e.Path)
+		return fmt.Sprintf("%s is open in another process: wait for it to end, stop it, or read a snapshot", e.Path)
 	}
-	return fmt.Sprintf("%s is open in process %d: wait for it to end, or stop it", e.Path, e.PID)
+	return fmt.Sprintf("%s is open in process %d: wait for it to end, stop it, or read a snapshot", e.Path, e.PID)
 }
 
 // Is makes the error match [ErrLocked].

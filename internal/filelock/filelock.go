@@ -55,7 +55,7 @@ func (l *Lock) take(timeout time.Duration) error {
 	defer retry.Stop()
 	defer deadline.Stop()
 	for {
-		held, err := tryLock(l.file)
+		held, err := tryLock(l.file, false)
 		if err != nil {
 			return fmt.Errorf("lock %s: %w", l.file.Name(), err)
 		}

@@ -1,0 +1,58 @@
+package filelock
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// gateRetry is the pause between two tries to pass a gate: what goes through it lasts milliseconds.
+const gateRetry = time.Millisecond
+
+// Gate is a file by which one process keeps others off for moments: it passes alone, or together with those that share.
+// It is not safe for concurrent use.
+type Gate struct{ file *os.File }
+
+// OpenGate opens the gate, and makes its file where there is none.
+func OpenGate(path string) (*Gate, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	return &Gate{f}, nil
+}
+
+// FindGate opens a gate that is there, for reading: Pass can only share it then. Nothing is made or changed.
+func FindGate(path string) (*Gate, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	return &Gate{f}, nil
+}
+
+// Pass waits for the gate, alone or shared, until patience is over. Call leave when through; without a pass it does nothing.
+// On systems without such locks everybody passes.
+func (g *Gate) Pass(shared bool, patience time.Duration) (leave func(), passed bool) {
+	held, err := tryLock(g.file, shared)
+	if held {
+		retry, deadline := time.NewTicker(gateRetry), time.NewTimer(patience)
+		defer retry.Stop()
+		defer deadline.Stop()
+		for late := false; held && err == nil && !late; {
+			select {
+			case <-retry.C:
+				held, err = tryLock(g.file, shared)
+			case <-deadline.C:
+				late = true
+			}
+		}
+	}
+	if held || err != nil {
+		return func() {}, false
+	}
+	return func() { _ = unlock(g.file) }, true // closing the file unlocks it in any case
+}
+
+// Close closes the gate's file.
+func (g *Gate) Close() error { return g.file.Close() }
