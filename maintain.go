@@ -10,7 +10,13 @@ import (
 
 // Collections lists the collections by name.
 func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
-	return e.catalog.Collections(ctx)
+	all, err := e.catalog.Collections(ctx)
+	if e.isView() {
+		for i := range all {
+			all[i].Header.Pending, all[i].Header.Touched = nil, nil // they name documents
+		}
+	}
+	return all, err
 }
 
 // Documents yields the ledger of a collection by URI. "" means the configured collection; an unknown one is ErrNotFound.
@@ -87,6 +93,9 @@ type IndexGap struct {
 
 // Verify compares the collection's indexes with its catalog, ID by ID. Differences are in the report, not an error.
 func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
+	if err := e.whole("verify"); err != nil {
+		return nil, err
+	}
 	name := e.collection(collection)
 	defer e.write(name)() // a run under way would look like a difference
 	info, err := e.existing(ctx, name)
