@@ -50,8 +50,8 @@ type Engine struct {
 	sparse       SparseIndex
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
-	chat         ChatModel // nil: answers are extractive
-	verifier     Verifier  // nil: citations are not looked at
+	chat         ChatModel    // nil: answers are extractive
+	verifier     Verifier     // nil: citations are not looked at
 	prompts      prompts
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces

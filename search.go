@@ -33,7 +33,7 @@ type Query struct {
 	Expired    bool      // with AsOf: what is not in force is found too, with its status
 	Explain    bool      // put the trace into the result
 
-	Also  []SubQuery    // looked up beside Text, and fused with what it finds
+	Also     []SubQuery      // looked up beside Text, and fused with what it finds
 	Progress func(StageDone) // called as each stage ends, never by two goroutines at once; it must not block. nil: nobody listens
 
 	Turns []ChatMessage // the conversation before the question, oldest first, for query transforms that make a question of its own of a follow-up

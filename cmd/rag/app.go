@@ -114,7 +114,7 @@ finds passages in them, by meaning and by words at once. It needs no service, no
 	root.AddCommand(
 		newInit(a), newIngest(a), newSearch(a), newChat(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a),
-		newExplain(a), newConfig(a), newModels(a), newHelpAll(root),
+		newExplain(a), newServe(a), newConfig(a), newModels(a), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()
 	return root
