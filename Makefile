@@ -16,7 +16,7 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf
 
-.PHONY: check test race fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci
+.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci
 
 check: fmt vet lint arch docscheck test
 
@@ -26,6 +26,11 @@ test:
 # Data races need a C compiler; nothing else here does. Compiled code runs several times slower under the detector.
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+# Processes killed a hundred times, and ten thousand operations against a model; the ordinary tests do a part of it.
+torture:
+	RAG_TEST_KILLS=100 $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere' .
+	RAG_TEST_OPERATIONS=10000 CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 20m -run 'TestModel' .
 
 fmt:
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted, run gofmt -w: $$files"; exit 1; }
@@ -70,7 +75,7 @@ NOT_WINDOWS := vectorstore/coderhnsw
 cross:
 	@for p in $(PLATFORMS); do export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; for m in . $(MODULES); do \
 		case "$$p $$m" in "windows/amd64 $(NOT_WINDOWS)") continue;; esac; \
-		echo $$p $$m; (cd $$m && $(GO) build ./... && $(GO) vet ./...) || exit 1; done; done
+		echo $$p $$m; (cd $$m && $(GO) build -o /dev/null ./... && $(GO) vet ./...) || exit 1; done; done
 
 # Packages with assembly without it: what runs on processors that they have no kernel for.
 purego:

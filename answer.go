@@ -49,6 +49,16 @@ type AnswerSource struct {
 	Hit    Hit
 }
 
+// Source returns the source of this number; ok is false if there is none.
+func (a Answer) Source(number int) (s AnswerSource, ok bool) {
+	for _, s := range a.Sources {
+		if s.Number == number {
+			return s, true
+		}
+	}
+	return AnswerSource{}, false
+}
+
 // Citation is a marker in the text of an answer.
 type Citation struct {
 	Marker     int    // its number, of an AnswerSource

@@ -221,11 +221,10 @@ func (a *answering) trace(err error) *Trace {
 
 // declined turns a reply that says that the sources hold no answer into a refusal.
 func (a *answering) declined() bool {
-	reply := strings.Trim(strings.ToLower(a.answer.Text), " \n.。!*\"“”")
-	if reply != "" && !strings.EqualFold(reply, strings.Trim(strings.ToLower(a.phrase()), ".。 ")) {
+	const around = " \n.。!*\"“”"
+	if !strings.EqualFold(strings.Trim(strings.ReplaceAll(a.answer.Text, "’", "'"), around), strings.Trim(a.phrase(), around)) {
 		return false
 	}
-	a.answer.Text = a.phrase()
 	a.decline("the chat model found no answer in the sources")
 	return true
 }
@@ -270,11 +269,10 @@ func (a *answering) judge() {
 	}
 }
 
-// buildAnswers takes the chat model and the verifier, and reads the prompts.
+// buildAnswers makes the verifier and reads the prompts; the chat model is there already.
 func (e *Engine) buildAnswers(s *settings, env Env) (err error) {
-	e.chat = s.chat
 	if e.chat != nil {
-		e.methods[StageGenerate] = providerName(e.chat)
+		e.methods[StageGenerate] = e.methods["llm"]
 	}
 	if e.prompts, err = readPrompts(&s.config.Answer); err != nil {
 		return err

@@ -18,11 +18,8 @@ var evidenceFeatures = []string{
 	"joint_coverage",  // that the best passages have together
 	"sentence",        // that the best sentence has, with its headings
 	"missing",         // rarity of the rarest word that none of them has, as a share of all
-	"matched",         // rarity of all words that the best passage has, as the logarithm of 1 + their sum
-	"agreement",       // share of the passages that both lanes have among their first ten
 	"cosine",          // of the nearest passage
 	"cosine_margin",   // how much nearer it is than the others on the mean
-	"nearest",         // cosine of the nearest sentence
 	"reranker",        // score of the first passage
 	"reranker_margin", // how much it is above the others' mean
 }
@@ -30,6 +27,9 @@ var evidenceFeatures = []string{
 // EvidenceFeatures names what an answer's confidence is estimated from, in the order in which a [Calibration] weighs it. A
 // trace has their values in the details of StageEvidence.
 func EvidenceFeatures() []string { return slices.Clone(evidenceFeatures) }
+
+// wordFeatures is how many of them, the first ones, need no dense lane.
+const wordFeatures = 4
 
 // evidencePassages is how many passages the evidence is taken from, the best ones: an answer seldom needs more.
 const evidencePassages = 5
@@ -46,11 +46,11 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 	span, start := a.begin(StageEvidence)
 	defer a.end(span, start)
 	hits := make([]*Hit, min(len(a.answer.Sources), evidencePassages))
-	recs := make([]TextRecord, len(hits))
+	var recs []TextRecord
 	for i := range hits {
 		hits[i] = &a.answer.Sources[i].Hit
 		c := &hits[i].Chunk
-		recs[i] = TextRecord{Text: c.Title + "\n" + c.IndexText(), Language: c.Language}
+		recs = append(recs, TextRecord{Text: c.Title + "\n" + c.IndexText(), Language: c.Language})
 	}
 	a.evidence.sentences = findSentences(hits)
 	for i := range a.evidence.sentences {
@@ -72,8 +72,8 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 	}
 	a.evidence.values = a.features(hits, coverage.Found[:len(hits)])
 	calibration := a.calibration(ctx)
-	if len(hits) > 0 {
-		a.answer.Confidence = calibration.confidence(a.evidence.values)
+	if len(hits) > 0 && len(coverage.Weights) > 0 { // "What can you do?" asks for nothing that a passage could have
+		a.answer.Confidence = calibration.Confidence(a.evidence.values)
 	}
 	span.In, span.Out = len(hits), len(a.evidence.sentences)
 	span.Detail["confidence"] = a.answer.Confidence
@@ -101,7 +101,7 @@ func (a *answering) refusal() string {
 func (a *answering) features(hits []*Hit, found [][]bool) []float64 {
 	weights := a.evidence.weights
 	joint := make([]bool, len(weights))
-	best, sentenceBest, nearest := 0.0, 0.0, math.NaN()
+	best, sentenceBest := 0.0, 0.0
 	for _, f := range found {
 		best = max(best, share(weights, f))
 		for w := range joint {
@@ -109,11 +109,7 @@ func (a *answering) features(hits []*Hit, found [][]bool) []float64 {
 		}
 	}
 	for i := range a.evidence.sentences {
-		s := &a.evidence.sentences[i]
-		sentenceBest = max(sentenceBest, s.coverage(weights))
-		if math.IsNaN(nearest) || s.cosine > nearest {
-			nearest = s.cosine
-		}
+		sentenceBest = max(sentenceBest, a.evidence.sentences[i].coverage(weights))
 	}
 	missing, total := 0.0, 0.0
 	for w, weight := range weights {
@@ -121,25 +117,12 @@ func (a *answering) features(hits []*Hit, found [][]bool) []float64 {
 			missing = max(missing, weight)
 		}
 	}
-	matched := math.Log1p(best * total)
 	if total > 0 {
 		missing /= total
 	}
-	agree := math.NaN()
-	if len(hits) > 0 {
-		n := 0.0
-		for _, h := range hits {
-			d, okD := h.RankAt(StageDense)
-			w, okW := h.RankAt(StageSparse)
-			if okD && okW && d.Position <= 10 && w.Position <= 10 {
-				n++
-			}
-		}
-		agree = n / float64(len(hits))
-	}
 	cosine, cosineMargin := topAndMargin(hits, StageDense)
 	reranker, rerankerMargin := topAndMargin(hits, StageRerank)
-	return []float64{best, share(weights, joint), sentenceBest, missing, matched, agree, cosine, cosineMargin, nearest, reranker, rerankerMargin}
+	return []float64{best, share(weights, joint), sentenceBest, missing, cosine, cosineMargin, reranker, rerankerMargin}
 }
 
 // topAndMargin returns the greatest score that a stage gave one of the hits, and how much it is above the others' mean;

@@ -140,7 +140,8 @@ func (a *answering) sentenceScore(s *sentence) float64 {
 	return score
 }
 
-// numberByUse puts the sources that are quoted first, in the order of quotation, and numbers them all anew.
+// numberByUse puts the sources that are quoted first, in the order of quotation, then the best one of each other document
+// (who checks an answer wants to see what the others say), and numbers them all anew.
 func (a *answering) numberByUse(chosen []sentence) {
 	var order []int
 	for _, s := range chosen {
@@ -148,11 +149,22 @@ func (a *answering) numberByUse(chosen []sentence) {
 			order = append(order, s.source)
 		}
 	}
-	for i := range a.answer.Sources {
-		if !slices.Contains(order, i) {
+	seen := map[string]bool{}
+	for _, i := range order {
+		seen[a.answer.Sources[i].Hit.Chunk.DocID] = true
+	}
+	var further []int
+	for i, s := range a.answer.Sources {
+		switch id := s.Hit.Chunk.DocID; {
+		case slices.Contains(order, i):
+		case seen[id]:
+			further = append(further, i)
+		default:
+			seen[id] = true
 			order = append(order, i)
 		}
 	}
+	order = append(order, further...)
 	sources, place := make([]AnswerSource, len(order)), make([]int, len(order))
 	for i, old := range order {
 		sources[i], place[old] = AnswerSource{i + 1, a.answer.Sources[old].Hit}, i

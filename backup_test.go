@@ -69,6 +69,7 @@ func dbSize(t *testing.T, dir string) int64 {
 // TestBackupDuringAnIngest: a backup made at any commit of an ingest restores to whole documents, and the next ingest
 // finishes the work.
 func TestBackupDuringAnIngest(t *testing.T) {
+	defer rag.SetGroupDocs(40)()
 	f := newFixture(t)
 	for i := range 150 {
 		f.write(fmt.Sprintf("doc%03d.txt", i), prose(fmt.Sprintf("subject%d", i), 1))
@@ -126,5 +127,33 @@ func TestBackupOfWhatCannotBeCopied(t *testing.T) {
 	}
 	if err := eng.Backup(t.Context(), "b"); !errors.Is(err, rag.ErrInvalid) {
 		t.Errorf("closed: %v, want ErrInvalid", err)
+	}
+}
+
+// After ten rewrites of everything a compacted folder is as large as one that was never rewritten, give or take.
+func TestACompactedFileIsNoLargerThanItsContent(t *testing.T) {
+	unsynced(t)
+	size := func(rounds ...int) int64 {
+		f := newFixture(t)
+		for _, round := range rounds {
+			for i := range 40 {
+				f.write(fmt.Sprintf("d%02d.txt", i), prose(fmt.Sprintf("stone%dx%d", i, round), 8))
+			}
+			f.ingest(nil)
+		}
+		if _, err := f.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.sound()
+		info, err := os.Stat(filepath.Join(f.dir, "rag.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	fresh, rewritten := size(10), size(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	t.Logf("%d bytes, and %d after ten rewrites", fresh, rewritten)
+	if rewritten > 2*fresh {
+		t.Errorf("%d bytes after ten rewrites, %d without", rewritten, fresh)
 	}
 }

@@ -41,10 +41,10 @@ type Refusals struct {
 }
 
 // Precision is the share of the refused that cannot be answered; NaN if none was refused.
-func (r Refusals) Precision() float64 { return float64(r.Right) / float64(r.Right+r.Wrong) }
+func (r *Refusals) Precision() float64 { return float64(r.Right) / float64(r.Right+r.Wrong) }
 
 // Recall is the share of those that cannot be answered that was refused; NaN if all can.
-func (r Refusals) Recall() float64 { return float64(r.Right) / float64(r.Right+r.Missed) }
+func (r *Refusals) Recall() float64 { return float64(r.Right) / float64(r.Right+r.Missed) }
 
 // leastQuestions of each kind are needed for a fit: with fewer, chance decides.
 const leastQuestions = 10
@@ -52,8 +52,9 @@ const leastQuestions = 10
 // calibrationFolds is into how many parts the questions are cut to judge each by a model fitted to the others.
 const calibrationFolds = 5
 
-// CalibrationPenalty keeps the weights of the features small, since questions are few and features alike.
-const CalibrationPenalty = 3
+// calibrationPenalty keeps the weights of the features small, since questions are few and features alike. In bench/answers
+// the risk on other collections falls up to here.
+const calibrationPenalty = 20
 
 // Calibrate fits the collection's confidence to questions of which it is known whether it answers them, and keeps it in
 // the collection's header. The same questions give the same fit.
@@ -116,10 +117,11 @@ func (e *Engine) example(ctx context.Context, q LabelledQuestion) (example, erro
 }
 
 func (e *Engine) fit(examples []example) Calibration {
-	h, model := e.newHeader(), fitModel(examples)
+	h := e.newHeader()
+	full, words := fitConfidence(examples)
 	c := Calibration{
 		Embedder: h.Embedder, Sparse: h.Sparse, Reranker: e.rerankerName(), Features: slices.Clone(evidenceFeatures),
-		Weights: model.Weights, Mean: model.Mean, Scale: model.Scale, Bias: model.Bias, Questions: len(examples), Fitted: e.now().UTC(),
+		Full: full, Words: words, Questions: len(examples), Fitted: e.now().UTC(),
 	}
 	for _, x := range examples {
 		if x.answerable {
@@ -129,12 +131,36 @@ func (e *Engine) fit(examples []example) Calibration {
 	return c
 }
 
-func fitModel(examples []example) logistic.Model {
-	x, y := make([][]float64, len(examples)), make([]bool, len(examples))
-	for i, ex := range examples {
-		x[i], y[i] = ex.features, ex.answerable
+// fitConfidence fits both models: one to the questions with a dense lane, and one to the words of all.
+func fitConfidence(examples []example) (full, words ConfidenceModel) {
+	var features [][]float64
+	var answerable []bool
+	for _, x := range examples {
+		features, answerable = append(features, x.features), append(answerable, x.answerable)
 	}
-	return logistic.Fit(x, y, CalibrationPenalty)
+	return FitConfidence(features, answerable)
+}
+
+// FitConfidence fits the two models of a [Calibration] to evidence (values of [EvidenceFeatures], NaN where a search does
+// not have one) of which it is known whether it is that of a question which can be answered.
+func FitConfidence(evidence [][]float64, answerable []bool) (full, words ConfidenceModel) {
+	var dense, masked [][]float64
+	var ofDense []bool
+	for i, values := range evidence {
+		if !math.IsNaN(values[wordFeatures]) {
+			dense, ofDense = append(dense, values), append(ofDense, answerable[i])
+		}
+		only := slices.Clone(values)
+		for j := wordFeatures; j < len(only); j++ {
+			only[j] = math.NaN()
+		}
+		masked = append(masked, only)
+	}
+	words = ConfidenceModel(logistic.Fit(masked, answerable, calibrationPenalty))
+	if full = ConfidenceModel(logistic.Fit(dense, ofDense, calibrationPenalty)); len(dense) == 0 {
+		full = words
+	}
+	return full, words
 }
 
 // crossValidate judges each question by a model that was fitted to the other parts. The parts take turns in each of the
@@ -155,12 +181,13 @@ func (e *Engine) crossValidate(examples []example) *CalibrationReport {
 				others = append(others, ex)
 			}
 		}
-		model := fitModel(others)
+		var c Calibration
+		c.Full, c.Words = fitConfidence(others)
 		for i, ex := range examples {
 			if part[i] != fold {
 				continue
 			}
-			p := model.Probability(ex.features)
+			p := c.Confidence(ex.features)
 			evidence, cosine = append(evidence, p), append(cosine, ex.cosine())
 			answerable = append(answerable, ex.answerable)
 			rep.Refusals.add(p < rep.Refusals.Threshold, ex.answerable)

@@ -2,6 +2,7 @@ package rag
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -12,41 +13,57 @@ import (
 // the header of the collection that it was fitted on, and holds only for the embedder, sparse index and reranker that it
 // was fitted with.
 type Calibration struct {
-	Embedder   string    `json:"embedder"` // fingerprints; "" of what there was none of
-	Sparse     string    `json:"sparse"`
-	Reranker   string    `json:"reranker"`
-	Features   []string  `json:"features"`   // what the evidence is taken from; the next three have a value for each, in order
-	Weights    []float64 `json:"weights"`    // in log odds for each deviation from the mean
-	Mean       []float64 `json:"mean"`       // over the questions
-	Scale      []float64 `json:"scale"`      // standard deviation; 0 of a feature that tells nothing
-	Bias       float64   `json:"bias"`       // log odds of a question that is average in everything
-	Questions  int       `json:"questions"`  // that it was fitted to
-	Answerable int       `json:"answerable"` // of them
-	Fitted     time.Time `json:"fitted"`
+	Embedder   string          `json:"embedder"` // fingerprints; "" of what there was none of
+	Sparse     string          `json:"sparse"`
+	Reranker   string          `json:"reranker"`
+	Features   []string        `json:"features"`   // what the evidence is taken from, in the order of the models' weights
+	Full       ConfidenceModel `json:"full"`       // for searches with a dense lane
+	Words      ConfidenceModel `json:"words"`      // for those without: of the features only those of words count
+	Questions  int             `json:"questions"`  // that it was fitted to
+	Answerable int             `json:"answerable"` // of them
+	Fitted     time.Time       `json:"fitted"`
 }
 
-// confidence estimates the chance that the evidence is that of a question which can be answered.
-func (c *Calibration) confidence(features []float64) float64 {
-	return logistic.Model{Bias: c.Bias, Weights: c.Weights, Mean: c.Mean, Scale: c.Scale}.Probability(features)
+// ConfidenceModel is a logistic regression.
+type ConfidenceModel struct {
+	Bias    float64   `json:"bias"`    // log odds where everything is average
+	Weights []float64 `json:"weights"` // log odds for each deviation from the mean, by feature
+	Mean    []float64 `json:"mean"`    // of the features, over the questions
+	Scale   []float64 `json:"scale"`   // their standard deviations; 0 of a feature that tells nothing
 }
 
-// defaultCalibration was fitted to the 225 questions of the open question-answering set, in English, Chinese and French,
-// over four collections, with the default providers; see bench/answers.md for the figures and the command.
-var defaultCalibration = Calibration{
-	Features: evidenceFeatures,
-	Weights:  make([]float64, 11), Mean: make([]float64, 11), Scale: make([]float64, 11),
+// Confidence estimates the chance that the evidence is that of a question which can be answered.
+func (c *Calibration) Confidence(features []float64) float64 {
+	m := logistic.Model(c.Full)
+	if math.IsNaN(features[wordFeatures]) {
+		m = logistic.Model(c.Words)
+	}
+	return m.Probability(features)
+}
+
+// defaultFor returns the calibration that is used where a collection has none: the one fitted for the embedder, else that
+// of words alone, since cosines of another model mean something else.
+func defaultFor(e Embedder) Calibration {
+	c := Calibration{Features: evidenceFeatures, Words: defaultWords, Full: defaultWords}
+	if e != nil {
+		if full, ok := defaultFull[e.Model().Name]; ok {
+			c.Full = full
+		}
+	}
+	return c
 }
 
 // calibration returns what the confidence is estimated by: what stands in the collection's header if that fits this
 // engine, else the default, with a note if there is one that does not fit.
 func (a *answering) calibration(ctx context.Context) Calibration {
+	builtIn := defaultFor(a.embedder)
 	h, exists, err := a.readHeader(ctx, a.answer.Collection)
 	if err != nil || !exists || h.Calibration == nil {
-		return defaultCalibration
+		return builtIn
 	}
 	if why := a.stale(h.Calibration); why != "" {
 		a.note(StageEvidence, "", "the collection's calibration is not used: it was fitted with another "+why+"; `rag calibrate` fits it anew")
-		return defaultCalibration
+		return builtIn
 	}
 	return *h.Calibration
 }
@@ -61,8 +78,41 @@ func (e *Engine) stale(c *Calibration) string {
 		return "sparse index"
 	case c.Reranker != e.rerankerName():
 		return "reranker"
-	case !slices.Equal(c.Features, evidenceFeatures) || len(c.Weights) != len(c.Features) || len(c.Mean) != len(c.Features) || len(c.Scale) != len(c.Features):
+	case !slices.Equal(c.Features, evidenceFeatures) || !c.Full.fits() || !c.Words.fits():
 		return "version of this program"
 	}
 	return ""
+}
+
+// fits reports whether the model has a number for each feature.
+func (m *ConfidenceModel) fits() bool {
+	n := len(evidenceFeatures)
+	return len(m.Weights) == n && len(m.Mean) == n && len(m.Scale) == n
+}
+
+// The models that answers are judged by where a collection has no calibration. They were fitted to the questions of the
+// open question-answering set (225, in English, Chinese and French, over four collections), with the default providers
+// and each embedder: `go run ./bench/answers -fit`. What they do on collections they were not fitted to is in
+// bench/answers.md.
+var defaultWords = ConfidenceModel{
+	Weights: []float64{0.3143, 0.4516, 0.2303, -0.2789, 0, 0, 0, 0},
+	Mean:    []float64{0.4445, 0.5390, 0.3717, 0.2299, 0, 0, 0, 0},
+	Scale:   []float64{0.2866, 0.3055, 0.2506, 0.1817, 0, 0, 0, 0},
+	Bias:    0.9054,
+}
+
+// defaultFull by the name of the embedding model.
+var defaultFull = map[string]ConfidenceModel{
+	"all-MiniLM-L6-v2-int8": {
+		Weights: []float64{0.2087, 0.2648, 0.1876, -0.2980, 0.3460, 0.2844, 0, 0},
+		Mean:    []float64{0.4464, 0.5507, 0.3786, 0.2544, 0.4273, 0.1498, 0, 0},
+		Scale:   []float64{0.2778, 0.3020, 0.2450, 0.1771, 0.1684, 0.0964, 0, 0},
+		Bias:    1.0505,
+	},
+	"multilingual-e5-small-8-i4": {
+		Weights: []float64{0.1824, 0.3421, 0.1582, -0.2393, 0.5331, 0.3530, 0, 0},
+		Mean:    []float64{0.4448, 0.5410, 0.3709, 0.2288, 0.8525, 0.0268, 0, 0},
+		Scale:   []float64{0.2867, 0.3056, 0.2510, 0.1826, 0.0382, 0.0175, 0, 0},
+		Bias:    0.9575,
+	},
 }

@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -21,6 +22,8 @@ type Config struct {
 	SparseIndex ProviderConfig             `json:"sparse_index"` // word index
 	Fusion      ProviderConfig             `json:"fusion"`       // joins the lanes
 	Rerank      ProviderConfig             `json:"rerank"`       // provider "none": no reranking
+	LLM         ProviderConfig             `json:"llm"`          // chat model; provider "none": none
+	VisionLLM   ProviderConfig             `json:"vision_llm"`   // chat model that sees pictures; provider "none": the one of llm
 	Verifier    ProviderConfig             `json:"verifier"`     // judges the citations of an answer; provider "none": they are not looked at
 	Retrieval   RetrievalConfig            `json:"retrieval"`
 	Answer      AnswerConfig               `json:"answer"`
@@ -126,6 +129,17 @@ type AnswerConfig struct {
 	PromptFile    string  `json:"prompt_file"`    // or the file it is in
 }
 
+// fillDefaults puts the default into every zero field but the prompts.
+func (a *AnswerConfig) fillDefaults(d AnswerConfig) {
+	a.Passages = cmp.Or(a.Passages, d.Passages)
+	a.ContextTokens = cmp.Or(a.ContextTokens, d.ContextTokens)
+	a.Sentences = cmp.Or(a.Sentences, d.Sentences)
+	a.MaxTokens = cmp.Or(a.MaxTokens, d.MaxTokens)
+	a.TimeoutMS = cmp.Or(a.TimeoutMS, d.TimeoutMS)
+	a.RefuseBelow = cmp.Or(a.RefuseBelow, d.RefuseBelow)
+	a.ReliableFrom = cmp.Or(a.ReliableFrom, d.ReliableFrom)
+}
+
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
 // state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
 type IngestConfig struct {
@@ -154,6 +168,8 @@ func DefaultConfig() Config {
 		SparseIndex: ProviderConfig{Provider: "bm25"},
 		Fusion:      ProviderConfig{Provider: "rrf"},
 		Rerank:      ProviderConfig{Provider: None},
+		LLM:         ProviderConfig{Provider: None},
+		VisionLLM:   ProviderConfig{Provider: None},
 
 		QueryTransforms: []ProviderConfig{},
 

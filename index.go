@@ -166,7 +166,7 @@ func (e *Engine) unindex(ctx context.Context, index string, ids []string) error 
 // not asked again: the mark in the header, h, stays with what the next run must know.
 func (e *Engine) removeEntries(ctx context.Context, name string, h *Header, entries []Entry) (removed int, failed []IndexFailure, err error) {
 	at, down := indexName(name, h.Generation), map[string]*IndexFailure{}
-	for part := range slices.Chunk(entries, groupDocs) {
+	for part := range slices.Chunk(entries, removeDocs) {
 		var changes []Change
 		var ids []string
 		for _, entry := range part {

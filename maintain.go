@@ -71,7 +71,7 @@ func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, erro
 // VerifyReport compares the indexes of a collection with its catalog. Its JSON form is what `rag verify --json` prints.
 type VerifyReport struct {
 	Collection string     `json:"collection"`
-	OK         bool       `json:"ok"` // no orphans, nothing missing, no run was cut short, nothing wrong with the vectors' index
+	OK         bool       `json:"ok"` // no problems, no orphans, nothing missing, no run was cut short, nothing wrong with the vectors' index
 	Documents  int        `json:"documents"`
 	Chunks     int        `json:"chunks"`
 	Vectors    int        `json:"vectors"`    // records in the vector store
@@ -79,6 +79,7 @@ type VerifyReport struct {
 	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
 	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
 	Unchecked  []string   `json:"unchecked"`  // indexes that cannot list their records: only what a run left in them is known
+	Problems   []Problem  `json:"problems"`   // what is damaged or was built with other settings; if there is any, orphans and missing are not looked for
 	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
 	Run        string     `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
 	Recall     *Recall    `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
@@ -91,7 +92,9 @@ type IndexGap struct {
 	ChunkID string `json:"chunk_id"`
 }
 
-// Verify compares the collection's indexes with its catalog, ID by ID. Differences are in the report, not an error.
+// Verify reads back all that is held of the collection and compares its indexes with its catalog, ID by ID. What is
+// wrong is in the report, not an error; the error says what kept it from looking: damage by which the collection cannot
+// be listed any more is ErrInvalid.
 func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
 	if err := e.whole("verify"); err != nil {
 		return nil, err
@@ -102,15 +105,19 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 	if err != nil {
 		return nil, err
 	}
-	rep, err := e.compareIndexes(ctx, name, info.Header)
-	if err != nil {
+	rep := newVerifyReport(info)
+	if err := e.check(ctx, rep, info.Header); err != nil || len(rep.Problems) > 0 {
+		return rep, err
+	}
+	if rep, err = e.compareIndexes(ctx, name, info.Header); err != nil {
 		return nil, err
 	}
 	return rep, e.measureRecall(ctx, rep, info.Header)
 }
 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
-// catalog, a faulty index of vectors built anew. The report lists what was found.
+// catalog, a damaged index, or a faulty one of vectors, built anew. The report lists what was found. What is damaged in
+// the catalog stays: the report says what to do.
 func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
 	if err := e.writable("repair"); err != nil {
 		return nil, err
@@ -124,6 +131,16 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 	if err := e.checkHeader(name, info.Header, true, true); err != nil {
 		return nil, err
 	}
+	found := newVerifyReport(info)
+	if err := e.check(ctx, found, info.Header); err != nil || !found.Mendable() {
+		return found, err
+	}
+	if len(found.Problems) > 0 {
+		e.log.Info("building damaged indexes anew", "collection", name, "problems", len(found.Problems))
+		_, err := e.rebuild(ctx, info, false, nil)
+		found.Repaired = err == nil
+		return found, err
+	}
 	rep, err := e.reconcile(ctx, name, info.Header)
 	if err != nil {
 		return nil, err
@@ -134,9 +151,17 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 	return rep, e.rebuildVectors(ctx, rep, info.Header)
 }
 
+// newVerifyReport is the report of a collection of which only the list of collections was read.
+func newVerifyReport(info CollectionInfo) *VerifyReport {
+	return &VerifyReport{
+		Collection: info.Name, Documents: info.Documents, Chunks: info.Chunks, Unfinished: info.Header.Dirty, Run: info.Header.Run,
+		Orphans: []IndexGap{}, Missing: []IndexGap{}, Problems: []Problem{}, Unchecked: []string{},
+	}
+}
+
 // compareIndexes fills a report.
 func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*VerifyReport, error) {
-	rep := &VerifyReport{Collection: name, Unfinished: h.Dirty, Run: h.Run, Orphans: []IndexGap{}, Missing: []IndexGap{}, Unchecked: []string{}}
+	rep := newVerifyReport(CollectionInfo{Name: name, Header: h})
 	live := map[string]bool{}
 	var order []string
 	for entry, err := range e.catalog.Entries(ctx, name) {

@@ -22,6 +22,8 @@ type settings struct {
 	embedder     Embedder
 	cache        EmbedCache
 	chat         ChatModel
+	vision       ChatModel
+	getenv       func(name string) string
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
@@ -82,6 +84,16 @@ func WithEmbedCache(c EmbedCache) Option { return func(s *settings) { s.cache = 
 
 // WithChatModel answers questions with this chat model, and gives it to providers that ask one, such as the reranker "llm".
 func WithChatModel(m ChatModel) Option { return func(s *settings) { s.chat = m } }
+
+// WithVisionModel gives providers that show a chat model pictures, such as the transformer "caption", this one; without it
+// they ask the other.
+func WithVisionModel(m ChatModel) Option { return func(s *settings) { s.vision = m } }
+
+// WithGetenv lets providers look for keys that no setting gives in the environment, such as OPENAI_API_KEY; getenv is
+// [os.Getenv] or reads names from elsewhere. Without it the engine reads no environment.
+func WithGetenv(getenv func(name string) string) Option {
+	return func(s *settings) { s.getenv = getenv }
+}
 
 // WithVectorStore uses this vector store.
 func WithVectorStore(v VectorStore) Option { return func(s *settings) { s.vectors = v } }

@@ -45,12 +45,13 @@ type Engine struct {
 	splitter     Splitter
 	transformers []Transformer
 	embedder     Embedder   // nil: sparse only
+	chat         ChatModel  // nil: none, and answers are extractive
+	vision       ChatModel  // chat, if there is no other
 	cache        EmbedCache // nil: off
 	vectors      VectorStore
 	sparse       SparseIndex
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
-	chat         ChatModel    // nil: answers are extractive
 	verifier     Verifier     // nil: citations are not looked at
 	prompts      prompts
 	sink         TraceSink         // nil: off
@@ -111,11 +112,14 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
-	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Chat: s.chat}
+	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Getenv: s.getenv}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
 	err := e.beginSnapshot(s, &env)
 	if err != nil {
+		return err
+	}
+	if err = e.buildChat(s, &env); err != nil {
 		return err
 	}
 	if s.embedder != nil || c.Embedder.Provider != None {
@@ -180,6 +184,24 @@ func (e *Engine) build(s *settings) error {
 	if s.ocr == nil {
 		e.own(e.loaders.ocr)
 	}
+	return nil
+}
+
+// buildChat makes the chat models and puts them into env. They ask nobody yet.
+func (e *Engine) buildChat(s *settings, env *Env) (err error) {
+	c, models := &s.config, &s.providers.ChatModels
+	if s.chat != nil || c.LLM.Provider != None {
+		if e.chat, err = provide(e, "llm", "llm", s.chat, c.LLM, models, *env); err != nil {
+			return err
+		}
+	}
+	e.vision = e.chat
+	if s.vision != nil || c.VisionLLM.Provider != None {
+		if e.vision, err = provide(e, "vision_llm", "vision_llm", s.vision, c.VisionLLM, models, *env); err != nil {
+			return err
+		}
+	}
+	env.Chat, env.Vision = e.chat, e.vision
 	return nil
 }
 
@@ -338,6 +360,8 @@ func (c *Config) fillDefaults() {
 	provider(&c.SparseIndex, d.SparseIndex)
 	provider(&c.Fusion, d.Fusion)
 	provider(&c.Rerank, d.Rerank)
+	provider(&c.LLM, d.LLM)
+	provider(&c.VisionLLM, d.VisionLLM)
 	provider(&c.Verifier, d.Verifier)
 	provider(&c.Trace, d.Trace)
 	if c.Transforms == nil {
@@ -372,18 +396,7 @@ func (c *Config) fillDefaults() {
 	if r.RerankWeight == 0 {
 		r.RerankWeight = d.Retrieval.RerankWeight
 	}
-	a := &c.Answer
-	num(&a.Passages, d.Answer.Passages)
-	num(&a.ContextTokens, d.Answer.ContextTokens)
-	num(&a.Sentences, d.Answer.Sentences)
-	num(&a.MaxTokens, d.Answer.MaxTokens)
-	num(&a.TimeoutMS, d.Answer.TimeoutMS)
-	if a.RefuseBelow == 0 {
-		a.RefuseBelow = d.Answer.RefuseBelow
-	}
-	if a.ReliableFrom == 0 {
-		a.ReliableFrom = d.Answer.ReliableFrom
-	}
+	c.Answer.fillDefaults(d.Answer)
 	num(&c.Ingest.Workers, runtime.GOMAXPROCS(0))
 	if c.Ingest.MaxSourceBytes == 0 {
 		c.Ingest.MaxSourceBytes = d.Ingest.MaxSourceBytes

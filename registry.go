@@ -20,11 +20,13 @@ type Env struct {
 	ModelDir string       // Config.ModelDir; "": none
 	Logger   *slog.Logger // never nil
 	Now      func() time.Time
-	Embedder Embedder     // nil while embedders, catalogs and stores are being made
-	Tokens   TokenCounter // tokens of Embedder; never nil where Embedder is set
-	Chat     ChatModel    // nil if the engine has none
-	Ingest   IngestConfig // limits for loaders, defaults filled in
-	OCR      OCR          // for loaders; nil if the engine has none
+	Embedder Embedder                 // nil while embedders, catalogs and stores are being made
+	Tokens   TokenCounter             // tokens of Embedder; never nil where Embedder is set
+	Chat     ChatModel                // nil if the engine has none
+	Vision   ChatModel                // sees pictures; Chat if the engine has no other; nil if it has none
+	Ingest   IngestConfig             // limits for loaders, defaults filled in
+	OCR      OCR                      // for loaders; nil if the engine has none
+	Getenv   func(name string) string // environment, for keys that no setting gives; nil: it is not to be read
 }
 
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
@@ -164,6 +166,7 @@ type Providers struct {
 	Transformers  Registry[Transformer]
 	Embedders     Registry[Embedder]
 	EmbedCaches   Registry[EmbedCache]
+	ChatModels    Registry[ChatModel]
 	VectorStores  Registry[VectorStore]
 	SparseIndexes Registry[SparseIndex]
 	Fusers        Registry[Fuser]

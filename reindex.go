@@ -42,12 +42,16 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	}
 	name := e.collection(req.Collection)
 	defer e.write(name)()
-	start := e.now()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	old := info.Header
+	return e.rebuild(ctx, info, !info.Header.Dirty, req.Progress)
+}
+
+// rebuild is Reindex within the collection's turn to write. With reuse, vectors of the same model are taken over.
+func (e *Engine) rebuild(ctx context.Context, info CollectionInfo, reuse bool, progress func(Progress)) (*ReindexReport, error) {
+	start, name, old := e.now(), info.Name, info.Header
 	rep := &ReindexReport{Collection: name, Documents: info.Documents, Chunks: info.Chunks, Before: Built{old.Embedder, old.Sparse}}
 	next := e.newHeader()
 	next.Calibration = old.Calibration // that it may be out of date is said where it would be used
@@ -56,7 +60,7 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 	if err := e.canClear(); err != nil {
 		return nil, fmt.Errorf("reindex: %w", err)
 	}
-	if err := e.buildBeside(ctx, name, old, next.Generation, rep, req.Progress); err != nil {
+	if err := e.buildBeside(ctx, name, old, next.Generation, reuse, rep, progress); err != nil {
 		return nil, errors.Join(err, e.giveUp(context.WithoutCancel(ctx), name, old))
 	}
 	next.begin(RunReindex) // until the old generation is gone
@@ -75,7 +79,7 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 }
 
 // buildBeside fills the indexes of another generation from the catalog.
-func (e *Engine) buildBeside(ctx context.Context, name string, old Header, generation int, rep *ReindexReport, progress func(Progress)) error {
+func (e *Engine) buildBeside(ctx context.Context, name string, old Header, generation int, reuse bool, rep *ReindexReport, progress func(Progress)) error {
 	dirty := old
 	dirty.begin(RunReindex) // so that the next write cleans up if this one is cut short
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &dirty}}); err != nil {
@@ -85,7 +89,7 @@ func (e *Engine) buildBeside(ctx context.Context, name string, old Header, gener
 		return &StageError{Stage: StageClean, Err: err}
 	}
 	var from string // generation whose vectors can be taken over
-	if e.embedder != nil && old.Embedder == e.embedder.Model().Fingerprint() && !old.Dirty {
+	if e.embedder != nil && old.Embedder == e.embedder.Model().Fingerprint() && reuse {
 		from = indexName(name, old.Generation)
 	}
 	done := 0

@@ -47,9 +47,20 @@ func (e *Engine) makeReranker() (Reranker, error) {
 	return made, nil
 }
 
-// Ready reports what would fail every search: a configured reranker that cannot be made, because its settings are wrong
-// (ErrInvalid) or its model is not on this machine (ErrNotFound). [Open] lets it pass, since other calls do without.
+// Ready reports what would fail every call that needs it: a configured reranker that cannot be made, because its
+// settings are wrong (ErrInvalid) or its model is not on this machine (ErrNotFound), and a chat model that lacks its key
+// (ErrInvalid). [Open] lets it pass, since other calls do without. It asks no service.
 func (e *Engine) Ready() error {
 	_, err := e.makeReranker()
+	for _, slot := range []struct {
+		name  string
+		model ChatModel
+	}{{"llm", e.chat}, {"vision_llm", e.vision}} {
+		if r, ok := slot.model.(interface{ Ready() error }); ok && err == nil {
+			if err = r.Ready(); err != nil {
+				err = fmt.Errorf("%s: %w", slot.name, err)
+			}
+		}
+	}
 	return err
 }

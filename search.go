@@ -110,9 +110,10 @@ type search struct {
 	language string     // of the text, BCP 47; "" if it cannot be told
 	index    string     // name under which the indexes know the collection
 	filter   Filter
-	chunks   int  // in the collection
-	docs     int  // in the collection
-	dense    bool // lanes wanted
+	pending  []string // URIs of documents of which the indexes may have newer records than the catalog
+	chunks   int      // in the collection
+	docs     int      // in the collection
+	dense    bool     // lanes wanted
 	words    bool
 	lookups  []lookup           // what is looked up: the text, then also
 	deeper   int                // how many times as many candidates are looked at as are configured
@@ -124,6 +125,7 @@ type search struct {
 
 	shaping   shaping
 	pool      []Hit               // hits before they were shaped
+	unlike    []Hit               // what distinct keeps of the hits in the order of fusion
 	fell      map[string]string   // why a hit of the pool fell in shaping, by chunk ID
 	phrasesOf map[string][]uint64 // see phrases; by chunk ID
 
@@ -168,6 +170,10 @@ func (s *search) do(ctx context.Context) error {
 		if len(s.hits) >= s.fill() || !more {
 			break
 		}
+		if s.isDeep(s.pool) {
+			s.noteShort()
+			break
+		}
 	}
 	if err := s.furnish(ctx); err != nil {
 		return err
@@ -177,8 +183,8 @@ func (s *search) do(ctx context.Context) error {
 }
 
 // find ranks the candidates. A chunk that is in an index but not live (a run under way, or cut short), or that will fall
-// in shaping, takes another's place, so it looks deeper until there are enough or the lanes have no more. It returns
-// whether they may have more.
+// in shaping, takes another's place, so it looks deeper until there are enough, the lanes have no more, or too many fall
+// in shaping. It returns whether the lanes may have more.
 func (s *search) find(ctx context.Context) (more bool, err error) {
 	for ; ; s.deeper *= 2 {
 		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
@@ -189,7 +195,8 @@ func (s *search) find(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		more := s.cut || s.moreBelow(s.deeper)
-		if !more || len(s.distinct(s.hits)) >= s.fill() {
+		s.unlike = s.distinct(s.hits)
+		if !more || len(s.unlike) >= s.fill() || s.isDeep(s.hits) {
 			return more, nil
 		}
 	}
@@ -245,6 +252,7 @@ func (s *search) understand(ctx context.Context) error {
 	}
 	s.chunks, s.docs = info.Chunks, info.Documents
 	s.index = indexName(s.q.Collection, info.Header.Generation)
+	s.pending = info.Header.Pending
 	s.planLookups()
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
@@ -332,7 +340,8 @@ func (s *search) fuse(deeper int) {
 	s.rankFusion(span)
 }
 
-// hydrate reads the texts of the fused candidates and drops what is not live.
+// hydrate reads the texts of the fused candidates and drops what is not live, and what an index has let through that, by
+// the catalog, does not match.
 func (s *search) hydrate(ctx context.Context) error {
 	ids := make([]string, len(s.fused))
 	for i, m := range s.fused {
@@ -350,7 +359,7 @@ func (s *search) hydrate(ctx context.Context) error {
 	s.hits = make([]Hit, 0, len(chunks))
 	for i, m := range s.fused {
 		c := byID[m.ID]
-		if c == nil {
+		if c == nil || !s.filter.IsZero() && !s.filter.Match(c.Fields(), c.Validity) {
 			continue
 		}
 		h := Hit{Chunk: *c, Score: m.Score, Status: c.Validity.Status(s.q.AsOf)}

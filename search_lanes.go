@@ -167,7 +167,7 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 	}
 	if s.words {
 		ask(StageSparse, func(l *lookup) ([]Match, error) {
-			return s.sparse.Search(ctx, s.index, SparseQuery{Text: l.Text, K: s.laneK(r.SparseTopK, deeper), Filter: s.filter, Match: s.q.Match})
+			return s.sparse.Search(ctx, s.index, SparseQuery{Text: l.Text, K: s.laneK(r.SparseTopK, deeper), Filter: s.laneFilter(), Match: s.q.Match})
 		})
 	}
 	wg.Wait()
@@ -213,6 +213,19 @@ func survive[T any](who string, call func() (T, error)) (value T, err error) {
 		}
 	}()
 	return call()
+}
+
+// laneFilter is the condition that the indexes are asked with. What they hold of a document that is being changed, or
+// whose change was cut short, may be newer than the document: all of it is a candidate, and hydrate decides.
+func (s *search) laneFilter() Filter {
+	if s.filter.IsZero() || len(s.pending) == 0 {
+		return s.filter
+	}
+	changing := Filter{Op: OpIn, Field: FieldURI}
+	for _, uri := range s.pending {
+		changing.Values = append(changing.Values, uri)
+	}
+	return And(s.scope, Or(s.filter, changing)) // a view has no part in the changes of others
 }
 
 // checkFinite reports a score that cannot be ranked.
@@ -277,7 +290,7 @@ func (s *search) askDense(ctx context.Context, l *lookup, k int) ([]Match, error
 		}
 	}
 	vector := l.vector
-	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.filter})
+	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.laneFilter()})
 	if !errors.Is(err, ErrUnsupported) || s.filter.IsZero() {
 		return list, err
 	}

@@ -56,7 +56,9 @@ func (s *search) shape(ctx context.Context) {
 	span, start := s.begin(StageShape)
 	defer s.end(span, start)
 	s.pool = s.hits
-	s.hits = s.distinct(s.pool)
+	if s.hits = s.unlike; s.reranker != nil { // it changed the order
+		s.hits = s.distinct(s.pool)
+	}
 	if s.shaping.diversity > 0 {
 		s.hits = s.diversify(ctx, span, s.hits)
 	}
@@ -97,6 +99,23 @@ func (s *search) fill() int {
 		return min(s.q.TopK, n*s.docs)
 	}
 	return s.q.TopK
+}
+
+// deepShaping is the number of live candidates at which a search gives up looking for such as do not fall in shaping.
+// There may be none: where a filter leaves one long document and max_per_document is 1, all of it would be read for
+// one hit. Looking through so many takes as long as some dozens of plain searches.
+const deepShaping = 4096
+
+// isDeep reports whether so many candidates are enough, though too few stayed in shaping.
+func (s *search) isDeep(candidates []Hit) bool {
+	return (s.shaping.perDocument > 0 || s.shaping.collapse > 0) && len(candidates) >= max(deepShaping, 2*s.q.TopK)
+}
+
+// noteShort says that there may be further hits below those that were looked through.
+func (s *search) noteShort() {
+	s.result.Notes = append(s.result.Notes, Note{StageShape, fmt.Sprintf(
+		"%d passages were looked through, and max_per_document and collapse left %s of the %d wanted: there may be more further down; set a filter, or max_per_document higher",
+		len(s.pool), count(len(s.hits), "hit", "hits"), s.q.TopK)})
 }
 
 // distinct keeps the hits that are no near-duplicate of a better one kept, at most perDocument of each document, in

@@ -80,6 +80,25 @@ func TestMaxPerDocumentFillsTheListFromOtherDocuments(t *testing.T) {
 	}
 }
 
+// TestShapingGivesUpAtADepth buries a document below thousands of passages of another.
+func TestShapingGivesUpAtADepth(t *testing.T) {
+	const deep = 4096
+	for _, c := range []struct {
+		passages int // of the document above
+		found    bool
+	}{{deep / 2, true}, {2 * deep, false}} {
+		docs := []string{strings.Repeat("opal\n\n", c.passages), "A longer text that speaks of the opal among many other stones."}
+		eng := memoryEngine(t, shallow, docs, rag.WithSplitter(paragraphs{}))
+		res := search(t, eng, rag.Query{Text: "opal", Mode: rag.Sparse, TopK: 5, MaxPerDocument: new(1)})
+		noted := slices.ContainsFunc(res.Notes, func(n rag.Note) bool {
+			return n.Stage == rag.StageShape && strings.Contains(n.Reason, "1 hit of the 5 wanted")
+		})
+		if (len(res.Hits) == 2) != c.found || noted == c.found || len(res.Hits) == 0 {
+			t.Errorf("below %d passages: %d hits, notes %v", c.passages, len(res.Hits), res.Notes)
+		}
+	}
+}
+
 func TestCollapseListsWhatFell(t *testing.T) {
 	const base = "The notice period is three months to the end of a quarter, unless the contract of the employee says otherwise, and it begins with the day on which the letter arrives at the office of the company in Bremen or in Kiel"
 	docs := []string{

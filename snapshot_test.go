@@ -21,6 +21,12 @@ import (
 // rewriteDir is the data folder of a child process that ingests two versions of all documents in turn until it is killed.
 const rewriteDir = "RAG_TEST_REWRITE_DIR"
 
+// rewriteDocs is the folder of its documents.
+const rewriteDocs = "RAG_TEST_REWRITE_DOCS"
+
+// rewriteFiles is how many documents there are.
+const rewriteFiles = 200
+
 func rewriteAsChild(dir, docs string) error {
 	eng, err := rag.Open(dir, rag.WithEmbedder(&ragtest.HashEmbedder{}))
 	if err != nil {
@@ -28,9 +34,9 @@ func rewriteAsChild(dir, docs string) error {
 	}
 	for version := 0; ; version = 1 - version {
 		var sets []rag.Sources
-		for i := range crashFiles {
+		for i := range rewriteFiles {
 			uri := rag.FileURI(filepath.Join(docs, fmt.Sprintf("f%03d.md", i)))
-			sets = append(sets, rag.Bytes(uri, []byte(crashText(i, version))))
+			sets = append(sets, rag.Bytes(uri, []byte(rewriteText(i, version))))
 		}
 		if _, err := eng.Ingest(context.Background(), rag.IngestRequest{Sources: sets}); err != nil {
 			return err
@@ -47,7 +53,7 @@ const snapshotsTaken = 100
 func TestSnapshotsBesideAProcessThatWrites(t *testing.T) {
 	dir, docs := t.TempDir(), t.TempDir()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), rewriteDir+"="+dir, childDocs+"="+docs)
+	cmd.Env = append(os.Environ(), rewriteDir+"="+dir, rewriteDocs+"="+docs)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -77,7 +83,7 @@ func TestSnapshotsBesideAProcessThatWrites(t *testing.T) {
 	for n := range snapshotsTaken {
 		f := &fixture{t: t, dir: dir, docs: docs, embedder: &ragtest.HashEmbedder{}}
 		f.open(rag.WithSnapshot())
-		if fresh := checkWhole(t, f); fresh > 0 && fresh < crashFiles {
+		if fresh := checkWhole(t, f); fresh > 0 && fresh < rewriteFiles {
 			mixed++
 		}
 		rep, err := f.Verify(t.Context(), "")
@@ -107,7 +113,8 @@ func repairedCopy(t *testing.T, f *fixture) {
 	if err := errors.Join(f.Backup(t.Context(), file), catalog.RestoreBolt(dir, file)); err != nil {
 		t.Fatal(err)
 	}
-	restored := open(t, dir, f.docs)
+	restored := &fixture{t: t, dir: dir, docs: f.docs, embedder: &ragtest.HashEmbedder{}}
+	restored.open()
 	if _, err := restored.Repair(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -230,4 +237,66 @@ func TestOpenWaitsForAnotherProcessIfAsked(t *testing.T) {
 	if err := open(rag.WithLockWait(1 << 40)); !errors.Is(err, opened) {
 		t.Errorf("with a wait: %v", err)
 	}
+}
+
+// rewriteText is one of two versions of a file: some paragraphs stay, some change, the number of paragraphs differs.
+func rewriteText(file, version int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# File %d\n\n", file)
+	for p := range 5 + version*(file%3) {
+		v := version
+		if p%2 == 0 {
+			v = 0 // unchanged between the versions
+		}
+		fmt.Fprintf(&b, "## Part %d\n\nfile%dpart%d version%d. %s\n\n", p, file, p, v, prose(fmt.Sprintf("topic%d", file), 1))
+	}
+	return b.String()
+}
+
+// checkWhole asserts that each document is wholly its old or wholly its new version, in the catalog and in what both
+// lanes answer, and returns how many are new.
+func checkWhole(t *testing.T, f *fixture) (fresh int) {
+	t.Helper()
+	chunks := map[string][]rag.Chunk{}
+	for c, err := range f.Chunks(t.Context(), "", rag.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks[c.URI] = append(chunks[c.URI], c)
+	}
+	for i := range rewriteFiles {
+		uri := rag.FileURI(filepath.Join(f.docs, fmt.Sprintf("f%03d.md", i)))
+		doc, err := f.Document(t.Context(), "", uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := 0
+		if doc.Text == rewriteText(i, 1) {
+			version = 1
+		} else if doc.Text != rewriteText(i, 0) {
+			t.Errorf("%s is neither its old nor its new version", uri)
+		}
+		fresh += version
+		covered := 0
+		for _, c := range chunks[uri] {
+			if c.Text != doc.Text[c.Start:c.End] {
+				t.Errorf("%s: chunk %d is of another version", uri, c.Ordinal)
+			}
+			covered = max(covered, c.End)
+		}
+		if strings.TrimSpace(doc.Text[covered:]) != "" {
+			t.Errorf("%s: chunks end at %d of %d", uri, covered, len(doc.Text))
+		}
+		if i%10 != 0 { // every tenth is asked, in both lanes
+			continue
+		}
+		for _, mode := range []rag.Mode{rag.Dense, rag.Sparse} {
+			for _, h := range f.search(rag.Query{Text: fmt.Sprintf("file%dpart1 version%d", i, version), Mode: mode, TopK: 50, Filter: rag.Eq(rag.FieldURI, uri)}).Hits {
+				if h.Chunk.Text != doc.Text[h.Chunk.Start:h.Chunk.End] {
+					t.Errorf("%s: %s answers with another version", uri, mode)
+				}
+			}
+		}
+	}
+	return fresh
 }

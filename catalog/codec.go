@@ -30,7 +30,7 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run, version 3 before Calibration and Touched.
+// version 2 before Run, version 3 before Touched and Calibration.
 const headerVersion = 4
 
 func encodeHeader(h rag.Header) ([]byte, error) {
@@ -43,6 +43,7 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Strings(h.Pending)
 	w.Uint(uint64(h.Generation))
 	w.String(h.Run)
+	w.Strings(h.Touched)
 	calibration := []byte{}
 	if h.Calibration != nil {
 		var err error
@@ -51,7 +52,6 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 		}
 	}
 	w.String(string(calibration))
-	w.Strings(h.Touched)
 	return w.Finish()
 }
 
@@ -68,13 +68,13 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 		h.Run = r.String()
 	}
 	if version > 3 {
+		h.Touched = r.Strings()
 		if calibration := r.String(); calibration != "" {
 			h.Calibration = &rag.Calibration{}
 			if err := json.Unmarshal([]byte(calibration), h.Calibration); err != nil {
 				return rag.Header{}, fmt.Errorf("calibration: %v: %w", err, rag.ErrInvalid)
 			}
 		}
-		h.Touched = r.Strings()
 	}
 	return h, r.Close()
 }

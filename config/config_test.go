@@ -122,6 +122,7 @@ embedder:
   headers: {Authorization: Bearer abc, x: [a, b]}
   auth_tokens: [abc]
   db: {password: 12345}
+llm: {provider: failover, models: [{provider: openai, api_key: abc, max_tokens: 5}]}
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +143,8 @@ embedder:
 		"embedder.headers.x.1":           {Value: "b", Origin: "rag.yaml:9"},
 		"embedder.auth_tokens.0":         {Value: "***", Origin: "rag.yaml:10"},
 		"embedder.db.password":           {Value: "***", Origin: "rag.yaml:11"},
+		"llm.models.0.api_key":           {Value: "***", Origin: "rag.yaml:12"},
+		"llm.models.0.max_tokens":        {Value: json.Number("5"), Origin: "rag.yaml:12"},
 		"retrieval.top_k":                {Value: 10, Origin: "default"},
 		"retrieval.enable_dense":         {Value: true, Origin: "default"},
 		"transforms.0.provider":          {Value: "context", Origin: "default"},

@@ -3,9 +3,8 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for PDF and what package loader reads, the splitters, the
-// fusers, the trace sink, the embedding cache, the rerankers, the query transformers, the verifiers and the local
-// embedder with its built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs
-// instead.
+// fusers, the trace sink, the embedding cache, the rerankers, the query transformers, the verifiers and the local embedder with its
+// built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
 
 import (
@@ -14,6 +13,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/embed"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"
+	_ "github.com/seed-d8745b77/rag/llm"
 	_ "github.com/seed-d8745b77/rag/loader"
 	_ "github.com/seed-d8745b77/rag/loader/ocr"
 	_ "github.com/seed-d8745b77/rag/loader/pdf"

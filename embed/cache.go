@@ -1,4 +1,5 @@
-// Package embed holds what embedders share: the cache of vectors.
+// Package embed holds embedders over services — those that speak OpenAI's protocol, Azure OpenAI and Ollama — and the cache of
+// vectors that all embedders share.
 //
 //	cache, err := embed.OpenCache(dir, embed.CacheConfig{}, logger)
 //	eng, err := rag.Open(dir, rag.WithEmbedCache(cache))

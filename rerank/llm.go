@@ -43,7 +43,7 @@ func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	}
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm reranker: it needs a chat model: give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
+		return nil, fmt.Errorf("llm reranker: it needs a chat model: configure llm, or give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
 	case c.Mode != Listwise && c.Mode != Pointwise:
 		modes := []string{Listwise, Pointwise}
 		return nil, fmt.Errorf("llm reranker: unknown mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Listwise, Pointwise, rag.ErrInvalid)

@@ -3,7 +3,7 @@ package rerank
 import "github.com/seed-d8745b77/rag"
 
 // Register adds the rerankers "maxsim", "http" and "llm" to p; their settings are those of [MaxSimConfig], [HTTPConfig]
-// and [LLMConfig]. "llm" asks the chat model that [rag.WithChatModel] gave.
+// and [LLMConfig]. "llm" asks the chat model of the engine.
 func Register(p *rag.Providers) {
 	p.Rerankers.Register("maxsim", rag.Typed(func(env rag.Env, c MaxSimConfig) (rag.Reranker, error) {
 		return made(NewMaxSim(env.Embedder, c))

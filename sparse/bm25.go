@@ -197,8 +197,8 @@ func (x *BM25) Search(ctx context.Context, collection string, q rag.SparseQuery)
 		return nil, err
 	}
 	asked := x.ask(index, q)
-	asked.K, asked.Allow, asked.Params = q.K, allow(q.Filter), x.params
-	found, err := index.Search(ctx, asked)
+	defer asked.giveBack()
+	found, err := index.Search(ctx, bm25.Query{K: q.K, Clauses: asked.clauses, Phrases: asked.phrases, Allow: allow(q.Filter), Params: x.params})
 	if err != nil {
 		return nil, err
 	}

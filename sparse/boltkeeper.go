@@ -14,7 +14,8 @@ import (
 
 // boltKeeper keeps indexes in rag.db and a copy of those that were used in memory. Each change gives the collection a
 // new generation number; a copy of another generation, which another handle on the same file may have written, is
-// brought up to date before it is used.
+// brought up to date before it is used. As long as nothing at all is written to the file, a copy is used without a look
+// at it.
 //
 // Details stay in the file until a search needs them.
 type boltKeeper struct {
@@ -29,6 +30,7 @@ type boltKeeper struct {
 type version struct {
 	manifest manifest
 	index    *bm25.Index
+	updates  uint64 // as many updates of the file are known to be in it, or not to concern it; see boltkv.DB.Updates
 }
 
 // errUnchanged rolls a transaction back that has nothing to write.
@@ -43,14 +45,41 @@ func openBoltKeeper(dir, fingerprint string) (*boltKeeper, error) {
 }
 
 func (k *boltKeeper) index(collection string, detailed bool) (*bm25.Index, error) {
+	updates, err := k.db.Updates()
+	if err != nil {
+		return nil, storeError(err)
+	}
+	if v := k.copy(collection); v.index != nil && v.updates == updates && (!detailed || v.index.Detailed()) {
+		return v.index, nil
+	}
 	var v version
-	err := k.db.View(func(tx *bolt.Tx) (err error) {
+	err = k.db.View(func(tx *bolt.Tx) (err error) {
 		if v, err = k.current(tx, collection); err != nil || !detailed {
 			return err
 		}
 		return loadDetails(tx, collection, v)
 	})
+	if err == nil {
+		k.stamp(collection, v.manifest.generation, updates)
+	}
 	return v.index, storeError(err)
+}
+
+// copy returns the collection as it is in memory.
+func (k *boltKeeper) copy(collection string) version {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.copies[collection]
+}
+
+// stamp notes that the copy of this generation was the collection's after so many updates.
+func (k *boltKeeper) stamp(collection string, generation, updates uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if v := k.copies[collection]; v.index != nil && v.manifest.generation == generation {
+		v.updates = max(v.updates, updates)
+		k.copies[collection] = v
+	}
 }
 
 // loadDetails reads the details that are not in memory. Two searches at once may both read one: they are the same.
@@ -122,7 +151,7 @@ func (k *boltKeeper) current(tx *bolt.Tx, collection string) (version, error) {
 	if err != nil {
 		return version{}, fmt.Errorf("collection %s: %w", collection, err)
 	}
-	read := version{m, index}
+	read := version{manifest: m, index: index}
 	if m.generation > have.manifest.generation {
 		k.copies[collection] = read
 	}

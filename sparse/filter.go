@@ -7,27 +7,28 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/bm25"
 )
 
 // allow returns the documents of a segment that match the filter, for a search; nil if all do. A field is read into a
 // column when a filter first names it, and stays with the segment: filters ask for the same few fields again and
 // again, and a segment never changes.
-func allow(f rag.Filter) func(*bm25.Segment) bm25.Bitmap {
+func allow(f rag.Filter) func(*bm25.Segment) bitset.Set {
 	if f.IsZero() {
 		return nil
 	}
-	return func(s *bm25.Segment) bm25.Bitmap { return matching(s, f) }
+	return func(s *bm25.Segment) bitset.Set { return matching(s, f) }
 }
 
 // matching agrees with [rag.Filter.Match] on each document.
-func matching(s *bm25.Segment, f rag.Filter) bm25.Bitmap {
-	b := bm25.NewBitmap(s.Docs())
+func matching(s *bm25.Segment, f rag.Filter) bitset.Set {
+	b := bitset.New(s.Docs())
 	switch f.Op {
 	case rag.OpAll:
-		b.Not()
+		b.Complement(s.Docs())
 	case rag.OpAnd:
-		b.Not()
+		b.Complement(s.Docs())
 		for _, a := range f.Args {
 			b.And(matching(s, a))
 		}
@@ -37,11 +38,11 @@ func matching(s *bm25.Segment, f rag.Filter) bm25.Bitmap {
 		}
 	case rag.OpNot:
 		b.Or(matching(s, f.Args[0]))
-		b.Not()
+		b.Complement(s.Docs())
 	case rag.OpValidAt:
 		for v, docs := range validities(s) {
 			if f.Match(nil, v) {
-				b.Add(docs)
+				b.AddAll(docs)
 			}
 		}
 	default:
@@ -104,15 +105,15 @@ func (c *column) note(doc uint32, value any) {
 }
 
 // add adds the documents whose value matches a filter on the field.
-func (c *column) add(b bm25.Bitmap, f rag.Filter) {
+func (c *column) add(b bitset.Set, f rag.Filter) {
 	switch f.Op {
 	case rag.OpExists:
-		b.Add(c.present)
+		b.AddAll(c.present)
 	case rag.OpEq:
-		b.Add(c.docs[f.Value])
+		b.AddAll(c.docs[f.Value])
 	case rag.OpIn:
 		for _, value := range f.Values {
-			b.Add(c.docs[value])
+			b.AddAll(c.docs[value])
 		}
 	case rag.OpPrefix:
 		prefix, _ := f.Value.(string)
@@ -121,14 +122,14 @@ func (c *column) add(b bm25.Bitmap, f rag.Filter) {
 			if !strings.HasPrefix(text, prefix) {
 				break
 			}
-			b.Add(c.docs[text])
+			b.AddAll(c.docs[text])
 		}
 	case rag.OpRange:
 		for _, text := range within(c.texts, f.Bounds) {
-			b.Add(c.docs[text])
+			b.AddAll(c.docs[text])
 		}
 		for _, number := range within(c.numbers, f.Bounds) {
-			b.Add(c.docs[number])
+			b.AddAll(c.docs[number])
 		}
 	}
 }

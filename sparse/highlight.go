@@ -25,7 +25,9 @@ func (x *BM25) Highlight(ctx context.Context, collection string, q rag.SparseQue
 		return nil, err
 	}
 	h := highlighter{analyzer: x.analyzer, terms: map[string]bool{}, grams: map[string]bool{}, seen: map[string]map[string]bool{}}
-	for _, clause := range x.ask(index, q).Clauses {
+	asked := x.ask(index, q)
+	defer asked.giveBack()
+	for _, clause := range asked.clauses {
 		for _, term := range clause.Terms {
 			h.terms[term] = true
 		}

@@ -17,6 +17,8 @@ type keeper interface {
 	// change replaces the index by what edit makes of it; one change at a time. It is durable when change returns.
 	change(collection string, edit edit) error
 	drop(collection string) error
+	// check reads all that is stored; wrong is what cannot be read, err what kept it from looking.
+	check(collection string) (wrong, err error)
 	// compact returns how many bytes smaller the file became.
 	compact() (freed int64, err error)
 	close() error

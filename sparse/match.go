@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
@@ -9,15 +10,26 @@ import (
 	"github.com/seed-d8745b77/rag/internal/bm25"
 )
 
-// ask makes clauses and phrases of a query's text.
-func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) bm25.Query {
+// ask makes clauses and phrases of a query's text. They are the asking's, which the caller gives back when it is done.
+func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) *asking {
 	stemmings := index.Stemmings()
-	a := asking{index: index, analyzer: x.analyzer, match: q.Match, stemmings: stemmings[:min(len(stemmings), maxQueryStemmings)], place: map[string]int{}}
+	a := askings.Get().(*asking)
+	a.index, a.analyzer, a.match, a.stemmings = index, x.analyzer, q.Match, stemmings[:min(len(stemmings), maxQueryStemmings)]
 	for _, s := range sections(q.Text, q.Match.Phrase) {
 		a.section(s)
 	}
-	return bm25.Query{Clauses: a.clauses, Phrases: a.phrases}
+	return a
 }
+
+// giveBack empties the asking for the next query, which saves it most of its memory: a long question has dozens of clauses.
+func (a *asking) giveBack() {
+	clear(a.place)
+	clear(a.clauses)
+	clear(a.words)
+	askings.Put(&asking{clauses: a.clauses[:0], words: a.words[:0], place: a.place})
+}
+
+var askings = sync.Pool{New: func() any { return &asking{place: map[string]int{}} }}
 
 // asking collects what is asked for.
 type asking struct {
@@ -26,6 +38,7 @@ type asking struct {
 	match     rag.TextMatch
 	stemmings []string
 	clauses   []bm25.Clause
+	words     []string       // what the clauses of one term each point into
 	place     map[string]int // of clauses, by what they were made from
 	phrases   []bm25.Phrase
 }
@@ -61,8 +74,10 @@ func (a *asking) section(s section) {
 // term adds the clause of a term, and returns the index's terms for it.
 func (a *asking) term(t analyze.Asked) []string {
 	if !t.Prefix {
-		a.add(t.Text, []string{t.Text}, 1)
-		return []string{t.Text}
+		a.words = append(a.words, t.Text)
+		word := a.words[len(a.words)-1 : len(a.words) : len(a.words)]
+		a.add(t.Text, word, 1)
+		return word
 	}
 	terms := a.index.Prefixed(t.Text)
 	a.add(t.Text+"*", terms, 1)

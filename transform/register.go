@@ -10,7 +10,7 @@ import (
 func init() { Register(rag.Default) }
 
 // Register adds "context" (modes headings and llm), "refine", "enrich", "tables" and "caption" to p. Those that ask a
-// chat model ask the one that [rag.WithChatModel] gave, and keep its replies in the data folder.
+// chat model ask the engine's, and keep its replies in the data folder.
 func Register(p *rag.Providers) {
 	p.Transformers.Register("context", rag.Typed(newContext))
 	p.Transformers.Register("refine", rag.Typed(func(env rag.Env, c RefineConfig) (rag.Transformer, error) {
@@ -24,7 +24,7 @@ func Register(p *rag.Providers) {
 	p.Transformers.Register("tables", rag.Typed(func(rag.Env, struct{}) (rag.Transformer, error) { return NewTables(), nil }))
 	p.Transformers.Register("caption", rag.Typed(func(env rag.Env, c CaptionConfig) (rag.Transformer, error) {
 		c.Replies = repliesIn(env)
-		return made(NewCaption(env.Chat, c))
+		return made(NewCaption(env.Vision, c))
 	}))
 }
 

@@ -194,10 +194,10 @@ func layOut(tx *bolt.Tx, collection string) (*bolt.Bucket, error) {
 // dropStored removes a collection from the file.
 func (s *store) dropStored(collection string) error {
 	known := false
-	err := s.db.View(func(tx *bolt.Tx) error {
-		b, _, err := stored(tx, collection)
-		known = b != nil
-		return err
+	err := s.db.View(func(tx *bolt.Tx) error { // not by its header: what is damaged can be dropped
+		root := tx.Bucket(rootBucket)
+		known = root != nil && root.Bucket(allCollections).Bucket([]byte(collection)) != nil
+		return nil
 	})
 	if err != nil || !known {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // fields is an inverted index over what filters look at: for each value of each field, the slots that have it. A filter
@@ -107,7 +108,7 @@ func (x *field) bool(b bool) *posting {
 }
 
 // forget takes slots out, so that they can be used again.
-func (f *fields) forget(gone bitmap) {
+func (f *fields) forget(gone bitset.Set) {
 	for v, p := range f.validity {
 		if !p.forget(gone) {
 			delete(f.validity, v)
@@ -125,33 +126,33 @@ func (f *fields) forget(gone bitmap) {
 }
 
 // resolve returns the slots among live whose records a valid filter matches; the set is the caller's.
-func (f *fields) resolve(filter rag.Filter, live bitmap) bitmap {
+func (f *fields) resolve(filter rag.Filter, live bitset.Set) bitset.Set {
 	set := f.match(filter, live)
-	set.and(live)
+	set.And(live)
 	return set
 }
 
 // match may have slots that are not live.
-func (f *fields) match(filter rag.Filter, live bitmap) bitmap {
-	set := make(bitmap, max(len(live), len(newBitmap(f.slots))))
+func (f *fields) match(filter rag.Filter, live bitset.Set) bitset.Set {
+	set := make(bitset.Set, max(len(live), len(bitset.New(f.slots))))
 	switch filter.Op {
 	case rag.OpAll:
-		set.or(live)
+		set.Or(live)
 	case rag.OpNot:
-		set.or(live)
-		set.andNot(f.match(filter.Args[0], live))
+		set.Or(live)
+		set.AndNot(f.match(filter.Args[0], live))
 	case rag.OpAnd:
-		set.or(live)
+		set.Or(live)
 		for _, arg := range filter.Args {
-			set.and(f.match(arg, live))
+			set.And(f.match(arg, live))
 		}
 	case rag.OpOr:
 		for _, arg := range filter.Args {
-			set.or(f.match(arg, live))
+			set.Or(f.match(arg, live))
 		}
 	case rag.OpValidAt:
-		set.or(live)
-		set.andNot(f.invalidAt(filter.At, len(set)))
+		set.Or(live)
+		set.AndNot(f.invalidAt(filter.At, len(set)))
 	default:
 		if x := f.byName[filter.Field]; x != nil {
 			x.match(filter, set)
@@ -161,8 +162,8 @@ func (f *fields) match(filter rag.Filter, live bitmap) bitmap {
 }
 
 // invalidAt has the slots whose validity does not contain an instant.
-func (f *fields) invalidAt(at time.Time, words int) bitmap {
-	set := make(bitmap, words)
+func (f *fields) invalidAt(at time.Time, words int) bitset.Set {
+	set := make(bitset.Set, words)
 	for v, p := range f.validity {
 		if !(rag.Validity{From: v.from, Until: v.until}).Contains(at) {
 			p.into(set)
@@ -172,7 +173,7 @@ func (f *fields) invalidAt(at time.Time, words int) bitmap {
 }
 
 // match adds the slots that a condition on the field holds for.
-func (x *field) match(filter rag.Filter, set bitmap) {
+func (x *field) match(filter rag.Filter, set bitset.Set) {
 	switch filter.Op {
 	case rag.OpExists:
 		x.present.into(set)
@@ -192,7 +193,7 @@ func (x *field) match(filter rag.Filter, set bitmap) {
 	}
 }
 
-func (x *field) equal(value any, set bitmap) {
+func (x *field) equal(value any, set bitset.Set) {
 	switch value := value.(type) {
 	case string:
 		x.texts.equal(value, set)
@@ -206,7 +207,7 @@ func (x *field) equal(value any, set bitmap) {
 }
 
 // within adds the slots with a value in the bounds, which are all strings or all numbers.
-func (x *field) within(b rag.Bounds, set bitmap) {
+func (x *field) within(b rag.Bounds, set bitset.Set) {
 	for _, bound := range []any{b.GT, b.GTE, b.LT, b.LTE} {
 		switch bound.(type) {
 		case string:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // TestResolveAgreesWithMatch compares the index with the reference on random records and filters, with records that are
@@ -16,21 +17,21 @@ func TestResolveAgreesWithMatch(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
 		f := newFields()
-		var live bitmap
+		var live bitset.Set
 		metas, validities := map[uint32]rag.Meta{}, map[uint32]rag.Validity{}
 		add := func(slot uint32) {
 			metas[slot], validities[slot] = randomMeta(rnd), randomValidity(rnd)
 			f.add(slot, metas[slot], validities[slot])
-			live = live.add(slot)
+			live = live.Add(slot)
 		}
 		for slot := range uint32(400) {
 			add(slot)
 		}
-		gone := newBitmap(400)
+		gone := bitset.New(400)
 		for range 100 {
-			gone = gone.add(rnd.Uint32N(400))
+			gone = gone.Add(rnd.Uint32N(400))
 		}
-		live.andNot(gone)
+		live.AndNot(gone)
 		check := func() {
 			for range 300 {
 				filter := randomFilter(rnd, 3)
@@ -39,9 +40,9 @@ func TestResolveAgreesWithMatch(t *testing.T) {
 				}
 				got := f.resolve(filter, live)
 				for slot := range uint32(400) {
-					want := live.has(slot) && filter.Match(metas[slot], validities[slot])
-					if got.has(slot) != want {
-						t.Fatalf("%+v on %v, %v (live: %v): %v, want %v", filter, metas[slot], validities[slot], live.has(slot), got.has(slot), want)
+					want := live.Has(slot) && filter.Match(metas[slot], validities[slot])
+					if got.Has(slot) != want {
+						t.Fatalf("%+v on %v, %v (live: %v): %v, want %v", filter, metas[slot], validities[slot], live.Has(slot), got.Has(slot), want)
 					}
 				}
 			}
@@ -49,7 +50,7 @@ func TestResolveAgreesWithMatch(t *testing.T) {
 		check()
 		f.forget(gone)
 		check()
-		for slot := range gone.slots() {
+		for slot := range gone.All() {
 			add(slot)
 		}
 		check()
@@ -125,12 +126,12 @@ func randomFilters(rnd *rand.Rand, depth int) (fs []rag.Filter) {
 func BenchmarkResolve(b *testing.B) {
 	for _, n := range []int{100_000, 1_000_000} {
 		f := newFields()
-		var live bitmap
+		var live bitset.Set
 		for slot := range uint32(n) {
 			f.add(slot, rag.Meta{
 				rag.FieldURI: fmt.Sprintf("dir%d/file%d.md", slot%100, slot), rag.FieldPage: float64(slot), rag.FieldLanguage: "en",
 			}, rag.Validity{From: time.Unix(int64(slot%1000)*86400, 0)})
-			live = live.add(slot)
+			live = live.Add(slot)
 		}
 		for name, filter := range map[string]rag.Filter{
 			"eq one": rag.Eq(rag.FieldURI, "dir7/file7.md"), "eq all": rag.Eq(rag.FieldLanguage, "en"),

@@ -71,7 +71,7 @@ func (s *store) wantsGraph(c *collection) bool {
 func (c *collection) unlinked(most int) (part []uint32) {
 	slot, end := c.links.next, uint32(c.slots.count())
 	for ; slot < end && len(part) < most; slot++ {
-		if c.slots.live.has(slot) && !c.links.graph.Has(slot) {
+		if c.slots.live.Has(slot) && !c.links.graph.Has(slot) {
 			part = append(part, slot)
 		}
 	}

@@ -44,7 +44,7 @@ func (s *store) IDs(ctx context.Context, name string) iter.Seq2[string, error] {
 		if err == nil {
 			err = s.read(ctx, name, func(in records) error {
 				ids = make([]string, 0, in.c.slots.n)
-				for slot := range in.c.slots.live.slots() {
+				for slot := range in.c.slots.live.All() {
 					id, err := in.id(slot)
 					if err != nil {
 						return err

@@ -97,7 +97,7 @@ func (s *store) measure(ctx context.Context, c *collection) error {
 	r := rag.Recall{K: recallK, Records: c.slots.n, Unreachable: len(report.Unreachable), Problems: report.Broken}
 	found, wanted := 0, 0
 	every, i := max(1, c.slots.n/recallQuestions), 0
-	for slot := range c.slots.live.slots() {
+	for slot := range c.slots.live.All() {
 		if i++; i%every != 0 || r.Sampled == recallQuestions {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/slab"
 )
 
@@ -16,8 +17,8 @@ const scanSlots = 256
 
 // scan compares a query with all allowed slots and returns the best k, in no order, and all others that are as good as the
 // last of them: the caller breaks ties.
-func scan(ctx context.Context, vectors *slab.Slab, q *slab.Query, k int, allowed bitmap, workers int) ([]candidate, error) {
-	workers = max(1, min(workers, len(allowed)*wordBits/workerSlots))
+func scan(ctx context.Context, vectors *slab.Slab, q *slab.Query, k int, allowed bitset.Set, workers int) ([]candidate, error) {
+	workers = max(1, min(workers, len(allowed)*bitset.WordBits/workerSlots))
 	share := (len(allowed) + workers - 1) / workers
 	tops := make([]topK, workers)
 	var wg sync.WaitGroup
@@ -44,7 +45,7 @@ func scan(ctx context.Context, vectors *slab.Slab, q *slab.Query, k int, allowed
 }
 
 // scanWords scores the slots of some words of the set; it stops early when the context ends.
-func scanWords(ctx context.Context, vectors *slab.Slab, q *slab.Query, allowed bitmap, first, end int, top *topK) {
+func scanWords(ctx context.Context, vectors *slab.Slab, q *slab.Query, allowed bitset.Set, first, end int, top *topK) {
 	own := *q // which holds memory to compare with, for one goroutine
 	slots := make([]uint32, 0, scanSlots)
 	var scores [scanSlots]float32
@@ -55,8 +56,8 @@ func scanWords(ctx context.Context, vectors *slab.Slab, q *slab.Query, allowed b
 		}
 		slots = slots[:0]
 	}
-	for slot := range allowed[first:end].slots() {
-		if slots = append(slots, slot+uint32(first*wordBits)); len(slots) == scanSlots {
+	for slot := range allowed[first:end].All() {
+		if slots = append(slots, slot+uint32(first*bitset.WordBits)); len(slots) == scanSlots {
 			if flush(); ctx.Err() != nil {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 	"github.com/seed-d8745b77/rag/internal/hnsw"
 	"github.com/seed-d8745b77/rag/internal/simd"
@@ -35,7 +36,7 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 	allowed, n := c.slots.live, c.slots.n
 	if !q.Filter.IsZero() {
 		allowed = c.fields.resolve(q.Filter, c.slots.live)
-		n = allowed.count()
+		n = allowed.Count()
 	}
 	k := min(q.K, n)
 	if k <= 0 {
@@ -68,11 +69,11 @@ func (s *store) search(ctx context.Context, in records, q rag.VectorQuery) ([]ra
 
 // walk asks the graph for the best k of the n allowed slots, and for others that are as good as the last of them: the
 // caller breaks ties.
-func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitmap, n int) ([]candidate, error) {
+func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, allowed bitset.Set, n int) ([]candidate, error) {
 	width := max(s.tuning.ef, spare(k))
 	r := hnsw.Request{K: width, Ef: width}
 	if c.graph.Len() != n { // a filter leaves some out, or a writer has linked what is not to be seen yet
-		r.Allow = allowed.has
+		r.Allow = allowed.Has
 	}
 	hits, err := c.graph.Search(ctx, q, r, make([]hnsw.Hit, 0, width))
 	if err != nil {
@@ -83,7 +84,7 @@ func (s *store) walk(ctx context.Context, c *collection, q *slab.Query, k int, a
 		if len(found) >= k && h.Score < found[k-1].score {
 			break
 		}
-		if allowed.has(h.Slot) { // one that was linked since
+		if allowed.Has(h.Slot) { // one that was linked since
 			found = append(found, candidate{slot: h.Slot, score: h.Score})
 		}
 	}

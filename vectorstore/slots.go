@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // slots says where the records of a collection are: which slot has which key in the file, and which slot an ID has. The IDs
@@ -13,7 +14,7 @@ import (
 type slots struct {
 	keys   []uint32 // by slot
 	hashes []uint32 // by slot: hashOf the ID
-	live   bitmap
+	live   bitset.Set
 	n      int      // live ones
 	gone   int      // slots that are neither live nor free
 	free   []uint32 // to be used again
@@ -81,7 +82,7 @@ func (s *slots) set(slot uint32, hash uint32, key uint64) {
 		s.free = s.free[:len(s.free)-1]
 	}
 	s.keys[slot], s.hashes[slot] = uint32(key), hash
-	s.live = s.live.add(slot)
+	s.live = s.live.Add(slot)
 	s.n++
 	s.link(slot)
 }
@@ -105,14 +106,14 @@ func (s *slots) place(slot uint32) {
 
 func (s *slots) rebuild(size int) {
 	s.table = make([]uint32, size)
-	for slot := range s.live.slots() {
+	for slot := range s.live.All() {
 		s.place(slot)
 	}
 }
 
 // remove takes a live record out.
 func (s *slots) remove(slot uint32) {
-	s.live.remove(slot)
+	s.live.Remove(slot)
 	s.n--
 	s.gone++
 	i := s.home(s.hashes[slot])
@@ -136,11 +137,11 @@ func (s *slots) unlink(hole int) {
 }
 
 // reclaim returns the slots of records that are gone, and frees them: nothing may point at them any more.
-func (s *slots) reclaim() bitmap {
+func (s *slots) reclaim() bitset.Set {
 	gone := s.goneSlots()
 	s.free = s.free[:0]
 	for slot := s.count() - 1; slot >= 0; slot-- { // the lowest is used first
-		if !s.live.has(uint32(slot)) {
+		if !s.live.Has(uint32(slot)) {
 			s.free = append(s.free, uint32(slot))
 		}
 	}
@@ -149,14 +150,14 @@ func (s *slots) reclaim() bitmap {
 }
 
 // goneSlots are those that are neither live nor free.
-func (s *slots) goneSlots() bitmap {
-	gone := newBitmap(s.count())
+func (s *slots) goneSlots() bitset.Set {
+	gone := bitset.New(s.count())
 	for slot := range s.count() {
-		gone = gone.add(uint32(slot))
+		gone = gone.Add(uint32(slot))
 	}
-	gone.andNot(s.live)
+	gone.AndNot(s.live)
 	for _, slot := range s.free {
-		gone.remove(slot)
+		gone.Remove(slot)
 	}
 	return gone
 }

@@ -31,7 +31,7 @@ func TestSlotsAgreeWithAMap(t *testing.T) {
 			delete(model, id)
 		case rnd.IntN(3) > 0:
 			slot := s.reserve(1)[0]
-			if s.live.has(slot) {
+			if s.live.Has(slot) {
 				t.Fatalf("round %d: slot %d is in use", round, slot)
 			}
 			s.set(slot, hashOf(id), uint64(round))
@@ -40,13 +40,13 @@ func TestSlotsAgreeWithAMap(t *testing.T) {
 		if round%500 == 499 {
 			gone := s.reclaim()
 			for _, slot := range model {
-				if gone.has(slot) {
+				if gone.Has(slot) {
 					t.Fatalf("round %d: live slot %d was reclaimed", round, slot)
 				}
 			}
 		}
-		if s.n != len(model) || s.live.count() != s.n {
-			t.Fatalf("round %d: %d live, %d bits, want %d", round, s.n, s.live.count(), len(model))
+		if s.n != len(model) || s.live.Count() != s.n {
+			t.Fatalf("round %d: %d live, %d bits, want %d", round, s.n, s.live.Count(), len(model))
 		}
 	}
 	if s.count() > 2000 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
@@ -25,17 +26,17 @@ func (s *slots) decode(r *record.Reader) error {
 		return err
 	}
 	n := s.count()
-	if len(s.hashes) != n || !s.live.below(n) {
+	if len(s.hashes) != n || !s.live.Below(n) {
 		return record.ErrDamaged
 	}
 	taken := slices.Clone(s.live)
 	for _, slot := range s.free {
-		if int(slot) >= n || taken.has(slot) {
+		if int(slot) >= n || taken.Has(slot) {
 			return record.ErrDamaged
 		}
-		taken = taken.add(slot)
+		taken = taken.Add(slot)
 	}
-	s.n = s.live.count()
+	s.n = s.live.Count()
 	s.gone = n - s.n - len(s.free)
 	s.rebuild(max(16, s.n*5/4))
 	return nil
@@ -123,7 +124,7 @@ func (p *posting) encode(w *record.Writer) {
 func (p *posting) decode(r *record.Reader, n int) bool {
 	if r.Bool() {
 		p.bits = readBitmap(r)
-		return p.bits.below(n)
+		return p.bits.Below(n)
 	}
 	count, _ := r.Len()
 	p.list = make([]uint32, count)
@@ -158,7 +159,7 @@ func readNumbers(r *record.Reader) []uint32 {
 	return list
 }
 
-func writeBitmap(w *record.Writer, b bitmap) {
+func writeBitmap(w *record.Writer, b bitset.Set) {
 	raw := make([]byte, 0, 8*len(b))
 	for _, word := range b {
 		raw = binary.LittleEndian.AppendUint64(raw, word)
@@ -167,9 +168,9 @@ func writeBitmap(w *record.Writer, b bitmap) {
 	w.Raw(raw)
 }
 
-func readBitmap(r *record.Reader) bitmap {
+func readBitmap(r *record.Reader) bitset.Set {
 	raw := r.Raw(size(r.Uint(), 8))
-	b := make(bitmap, len(raw)/8)
+	b := make(bitset.Set, len(raw)/8)
 	for i := range b {
 		for j := range 8 {
 			b[i] |= uint64(raw[8*i+j]) << (8 * j)

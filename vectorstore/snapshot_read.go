@@ -170,7 +170,7 @@ func (c *collection) catchUp(records *bolt.Bucket, changes []change, gen uint64)
 		return nil
 	}
 	var old []uint32
-	for slot := range c.slots.live.slots() {
+	for slot := range c.slots.live.All() {
 		if touched[uint64(c.slots.keys[slot])] {
 			old = append(old, slot)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
@@ -45,7 +46,7 @@ func TestSlotsRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(fieldsOf(t, s.encode()), fieldsOf(t, got.encode())); diff != "" {
 		t.Error(diff)
 	}
-	for slot := range s.live.slots() {
+	for slot := range s.live.All() {
 		at, ok, err := got.find(s.hashes[slot], func(at uint32) (bool, error) { return at == slot, nil })
 		if err != nil || !ok || at != slot {
 			t.Errorf("slot %d is found as %d (%v, %v)", slot, at, ok, err)
@@ -56,10 +57,10 @@ func TestSlotsRoundTrip(t *testing.T) {
 func TestFieldsRoundTrip(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	f := newFields()
-	var live bitmap
+	var live bitset.Set
 	for slot := range uint32(300) {
 		f.add(slot, randomMeta(rnd), randomValidity(rnd))
-		live = live.add(slot)
+		live = live.Add(slot)
 	}
 	got := newFields()
 	if err := got.decode(record.NewReader(fieldsOf(t, f.encode())), 300); err != nil {
@@ -94,8 +95,8 @@ func FuzzSnapshotParts(f *testing.F) {
 			s.reclaim()
 		}
 		const n = 200
-		x, live := newFields(), newBitmap(n)
-		live = live.add(n - 1)
+		x, live := newFields(), bitset.New(n)
+		live = live.Add(n - 1)
 		if x.decode(record.NewReader(raw), n) == nil {
 			for name := range x.byName {
 				x.resolve(rag.Or(rag.Exists(name), rag.Prefix(name, "a"), rag.Range(name, rag.Bounds{GT: 1.0})), live)

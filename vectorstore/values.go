@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // values maps the values of a field to the slots that have them. Ranges and prefixes need the values in order: they are
@@ -42,7 +44,7 @@ func (v *values[K]) posting(k K, detached func(K) K) *posting {
 }
 
 // equal adds the slots of a value to a set.
-func (v *values[K]) equal(k K, set bitmap) {
+func (v *values[K]) equal(k K, set bitset.Set) {
 	if p := v.at[k]; p != nil {
 		p.into(set)
 	}
@@ -50,7 +52,7 @@ func (v *values[K]) equal(k K, set bitmap) {
 
 // between adds the slots of the values from the first that is not below up to the first that is above; both conditions
 // change once over the values in order.
-func (v *values[K]) between(below, above func(K) bool, set bitmap) {
+func (v *values[K]) between(below, above func(K) bool, set bitset.Set) {
 	all := v.inOrder()
 	first := sort.Search(len(all), func(i int) bool { return !below(all[i].key) })
 	for _, x := range all[first:] {
@@ -96,7 +98,7 @@ func merged[T any](a, b []T, order func(a, b T) int) []T {
 }
 
 // forget takes slots out, and values that none is left of.
-func (v *values[K]) forget(gone bitmap) {
+func (v *values[K]) forget(gone bitset.Set) {
 	for k, p := range v.at {
 		if !p.forget(gone) {
 			delete(v.at, k)

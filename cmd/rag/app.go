@@ -112,7 +112,7 @@ finds passages in them, by meaning and by words at once. It needs no service, no
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say what is being done; with search, print each stage's list")
 	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")
 	root.AddCommand(
-		newInit(a), newIngest(a), newSearch(a), newChat(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
+		newInit(a), newIngest(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a),
 		newExplain(a), newServe(a), newConfig(a), newModels(a), newHelpAll(root),
 	)

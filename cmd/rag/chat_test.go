@@ -96,3 +96,22 @@ func TestInterruptEndsTheAnswer(t *testing.T) {
 		t.Errorf("broken off %v, printed:\n%s", broken, stdout.String())
 	}
 }
+
+// rag ask routes, and with --agent but no chat model it says what it does instead.
+func TestAskRoutes(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.rag("ingest", "docs").want(exitDone)
+	var got struct {
+		Intent, Answer, Mode string
+		Notes                []struct{ Stage, Reason string }
+	}
+	s.rag("ask", "hello", "--json").want(exitDone).into(&got)
+	if got.Intent != "chat" || got.Mode != "chat" {
+		t.Errorf("%+v", got)
+	}
+	s.rag("ask", "--agent", "how many days of annual leave does everybody have?", "--json").want(exitDone).into(&got)
+	if got.Intent != "search" || got.Mode != "extractive" || len(got.Notes) == 0 || !strings.Contains(got.Notes[len(got.Notes)-1].Reason, "there is no chat model") {
+		t.Errorf("%+v", got)
+	}
+}

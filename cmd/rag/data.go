@@ -57,7 +57,7 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	for _, apply := range changes {
 		apply(&c)
 	}
-	eng, err := rag.Open(dir, append(opts, rag.WithConfig(c), rag.WithLogger(a.logger()))...)
+	eng, err := rag.Open(dir, append(opts, rag.WithConfig(c), rag.WithLogger(a.logger()), rag.WithGetenv(os.Getenv))...)
 	if err != nil {
 		return err
 	}

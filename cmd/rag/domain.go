@@ -52,16 +52,20 @@ func (a *app) request(f ingestFlags) (rag.IngestRequest, error) {
 // domain that has dates means today.
 func date(cmd *cobra.Command, text string, d *domain.Domain) (time.Time, error) {
 	var at time.Time
-	var err error
+	var ok bool
 	switch {
 	case text == "" && d != nil && d.Validity != nil:
 		return time.Now(), nil
-	case d != nil && text != "":
+	case text == "":
+		return time.Time{}, nil
+	case d != nil:
+		var err error
 		at, err = d.Instant(text)
+		ok = err == nil
 	default:
-		at, err = parseInstant(text)
+		at, ok = rag.FirstInstant(text, time.UTC)
 	}
-	if err != nil {
+	if !ok || at.IsZero() { // the first day of year 1 stands for no day
 		return at, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", text)
 	}
 	return at, nil

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,19 +88,4 @@ func (f *queryFlags) changes() []change {
 			c.QueryTransforms = append(c.QueryTransforms, p)
 		}
 	}}
-}
-
-// parseInstant reads a day, which begins at midnight UTC, or an instant; "" is the zero time.
-func parseInstant(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		t, err = time.Parse(time.RFC3339, text)
-	}
-	if err == nil && t.IsZero() {
-		err = errors.New("the first day of year 1 stands for no day")
-	}
-	return t, err
 }

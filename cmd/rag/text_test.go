@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rivo/uniseg"
+	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -118,18 +119,18 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-func TestParseInstant(t *testing.T) {
+func TestAsOf(t *testing.T) {
 	for text, want := range map[string]time.Time{
 		"":                          {},
 		"2026-01-31":                time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC),
 		"2026-01-31T12:00:00+01:00": time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC),
 	} {
-		if got, err := parseInstant(text); err != nil || !got.Equal(want) {
+		if got, err := date(&cobra.Command{}, text, nil); err != nil || !got.Equal(want) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"yesterday", "2026-02-30", "31.1.2026"} {
-		if _, err := parseInstant(text); err == nil {
+	for _, text := range []string{"yesterday", "2026-02-30", "31.1.2026", "0001-01-01"} {
+		if _, err := date(&cobra.Command{}, text, nil); err == nil {
 			t.Errorf("%q was taken for an instant", text)
 		}
 	}

@@ -13,10 +13,12 @@ func newVerify(a *app) *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Compare the indexes with the catalog, and repair them",
-		Long: `verify looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The
-exit code is 1 if there are any, or if a run was cut short; with --repair all is put right. It measures how much of what
-an exact search finds a search of the vectors finds, too, where that is not all, and looks for faults of their index.`,
+		Short: "Read back and compare catalog and indexes, and repair them",
+		Long: `verify reads back all that is held of the collection, texts, pictures, vectors and words, with checksums and references,
+and looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The exit
+code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
+What is damaged in the catalog cannot be: then verify says what to do. It measures how much of what an exact search
+finds a search of the vectors finds, too, where that is not all, and looks for faults of their index.`,
 		Example: examples("rag verify", "rag verify --repair"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,12 +84,19 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 	for _, index := range r.Unchecked {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
 	}
+	for i, problem := range r.Problems {
+		if i == shownGaps {
+			fmt.Fprintf(a.out, "  … and %d more\n", len(r.Problems)-i)
+			break
+		}
+		fmt.Fprintf(a.out, "  %s %s: %s\n", problem.Part, visible(problem.URI), visible(problem.Message))
+	}
 	a.printRecall(r.Recall)
 	if r.Unfinished && a.snapshot {
 		fmt.Fprintln(a.out, "a run was under way when the snapshot was taken, or was cut short: orphans are what it has not committed, or not cleared away")
 	} else if r.Unfinished && !r.Repaired {
 		fmt.Fprintln(a.out, cutShort(r.Run))
-	} else if !r.OK && !r.Repaired {
+	} else if !r.OK && !r.Repaired && r.Mendable() {
 		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
 	}
 }

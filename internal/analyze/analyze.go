@@ -68,8 +68,11 @@ func (a *Analyzer) Passage(text, stemming string, emit func(Term)) {
 	cut(normalize(text), 0, &passage{stem: st, stemming: stemming, segmenter: a.segmenter, emit: emit})
 }
 
-// normalize applies NFKC and straightens the apostrophes by which words are cut.
+// normalize applies NFKC and straightens the apostrophes by which words are cut. Neither touches ASCII.
 func normalize(text string) string {
+	if isASCII(text) {
+		return text
+	}
 	text = norm.NFKC.String(text)
 	if strings.ContainsAny(text, "’ʼ") {
 		text = apostrophes.Replace(text)

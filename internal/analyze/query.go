@@ -23,10 +23,13 @@ func (a *Analyzer) Query(text string, stemmings []string) []string {
 
 // Ask is Query with the places of the terms: the first word has the position at, and next is the one behind the last.
 func (a *Analyzer) Ask(text string, stemmings []string, at int) (asked []Asked, next int) {
-	var p pieces
+	p := pieces{list: make([]piece, 0, usualPieces)}
 	next = cut(normalize(text), at, &p)
 	return a.ask(p.list, stemmings), next
 }
+
+// usualPieces is the number of pieces that most questions do not go beyond.
+const usualPieces = 24
 
 // AskPrefix is Ask for a text of which the last word is only a beginning, so that its stem is not known, nor whether it
 // is a stop word. Of an identifier it is the whole that is a beginning; its last part alone would begin too much.
@@ -58,7 +61,7 @@ func (a *Analyzer) ask(list []piece, stemmings []string) []Asked {
 	}
 	st := a.stems.Get().(*stemmer)
 	defer a.stems.Put(st)
-	var asked []Asked
+	asked := make([]Asked, 0, expected(list, len(stemmings)))
 	for _, p := range list {
 		switch p.kind {
 		case wordPiece:
@@ -72,6 +75,19 @@ func (a *Analyzer) ask(list []piece, stemmings []string) []Asked {
 		}
 	}
 	return asked
+}
+
+// expected returns how many terms pieces make: a word one for each way of stemming at most, a run of Chinese about two
+// for each three bytes. It spares growing.
+func expected(list []piece, stemmings int) (n int) {
+	for _, p := range list {
+		if p.kind == runPiece {
+			n += len(p.text) * 2 / 3
+		} else {
+			n += stemmings
+		}
+	}
+	return n
 }
 
 // askWord adds the stems of a word, each once.

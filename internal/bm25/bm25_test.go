@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/seed-d8745b77/rag/internal/bitset"
 	"github.com/seed-d8745b77/rag/internal/bm25"
 )
 
@@ -198,11 +199,11 @@ func TestStemmings(t *testing.T) {
 
 func TestAllow(t *testing.T) {
 	x := with(t, nil, nil, doc("a", "x x x"), doc("b", "x x"), doc("c", "x"), doc("d", "y"))
-	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Allow: func(s *bm25.Segment) bm25.Bitmap {
-		allowed := bm25.NewBitmap(s.Docs())
+	got, err := x.Search(t.Context(), bm25.Query{K: 1, Clauses: bm25.Words([]string{"x"}), Params: params, Allow: func(s *bm25.Segment) bitset.Set {
+		allowed := bitset.New(s.Docs())
 		for doc := range uint32(s.Docs()) {
 			if s.Payload(doc) != "pa" {
-				allowed.Add([]uint32{doc})
+				allowed.Add(doc)
 			}
 		}
 		return allowed
@@ -369,5 +370,29 @@ func TestLayout(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%x", seg.Detail().Data()); got != detailV2 {
 		t.Errorf("detail: got %s, want %s", got, detailV2)
+	}
+}
+
+// TestSmallSegmentsAreMerged puts documents in one by one: an index of a few thousand is few segments at any time, and
+// no document is copied more often than the sizes of the segments it goes through allow.
+func TestSmallSegmentsAreMerged(t *testing.T) {
+	const documents, mostParts, mostCopies = 3000, 6, 16
+	var x *bm25.Index
+	seen := map[*bm25.Segment]bool{}
+	copied := 0
+	for i := range documents {
+		x = with(t, x, nil, doc(fmt.Sprintf("d%04d", i), fmt.Sprintf("a b%d c%d", i%7, i%300)))
+		if parts := x.Parts(); len(parts) > mostParts {
+			t.Fatalf("%d documents are in %d segments, want at most %d", i+1, len(parts), mostParts)
+		}
+		for _, p := range x.Parts() {
+			if s := p.Segment(); !seen[s] {
+				seen[s] = true
+				copied += s.Docs()
+			}
+		}
+	}
+	if most := documents * mostCopies; copied > most {
+		t.Errorf("%d documents were written %d times, want at most %d", documents, copied, most)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // Index is a set of documents. It is immutable, safe for concurrent use, and nil is the empty one.
@@ -24,7 +26,7 @@ type Part struct {
 	ID uint64
 
 	seg    *Segment
-	dead   []uint64 // one bit for each document; nil if none has left
+	dead   bitset.Set // documents that have left; nil if none has
 	live   int
 	length uint64 // of the live documents
 	stems  []int  // number of live documents by stemming
@@ -43,19 +45,7 @@ func newPart(seg *Segment) *Part {
 func (p *Part) Segment() *Segment { return p.seg }
 
 // Dead returns the numbers of the documents that have left, ascending.
-func (p *Part) Dead() []uint32 {
-	var dead []uint32
-	for i := range p.seg.docs {
-		if p.isDead(i) {
-			dead = append(dead, uint32(i))
-		}
-	}
-	return dead
-}
-
-func (p *Part) isDead(doc int) bool {
-	return p.dead != nil && p.dead[doc/64]&(1<<(doc%64)) != 0
-}
+func (p *Part) Dead() []uint32 { return slices.Collect(p.dead.All()) }
 
 // liveCount returns how many documents of a list are left.
 func (p *Part) liveCount(list postings, b *block) int {
@@ -64,15 +54,15 @@ func (p *Part) liveCount(list postings, b *block) int {
 	}
 	n := 0
 	list.each(b, func(in posting) {
-		if !p.isDead(int(in.doc)) {
+		if !p.dead.Has(in.doc) {
 			n++
 		}
 	})
 	return n
 }
 
-func (p *Part) kill(doc int) {
-	p.dead[doc/64] |= 1 << (doc % 64)
+func (p *Part) kill(doc uint32) {
+	p.dead.Add(doc)
 	p.live--
 	p.length -= uint64(p.seg.lengths[doc])
 	p.stems[p.seg.stems[doc]]--
@@ -81,7 +71,7 @@ func (p *Part) kill(doc int) {
 // clone returns a copy whose marks can be changed.
 func (p *Part) clone() *Part {
 	c := *p
-	c.dead = make([]uint64, (p.seg.docs+63)/64)
+	c.dead = bitset.New(p.seg.docs)
 	copy(c.dead, p.dead)
 	c.stems = slices.Clone(p.stems)
 	return &c
@@ -96,10 +86,10 @@ func OpenPart(id uint64, seg *Segment, dead []uint32) (*Part, error) {
 	}
 	p = p.clone()
 	for _, d := range dead {
-		if int(d) >= seg.docs || p.isDead(int(d)) {
+		if int(d) >= seg.docs || p.dead.Has(d) {
 			return nil, fmt.Errorf("mark of document %d: %w", d, ErrDamaged)
 		}
-		p.kill(int(d))
+		p.kill(d)
 	}
 	return p, nil
 }
@@ -148,13 +138,13 @@ func (x *Index) With(remove []string, add *Segment, load LoadDetail) (*Index, er
 	for _, id := range remove {
 		for i, p := range parts {
 			doc, ok := p.seg.ids[id]
-			if !ok || p.isDead(int(doc)) {
+			if !ok || p.dead.Has(doc) {
 				continue
 			}
 			if !cloned[i] {
 				parts[i], cloned[i] = p.clone(), true
 			}
-			parts[i].kill(int(doc))
+			parts[i].kill(doc)
 			changed = true
 			break // a document lives once
 		}
@@ -173,6 +163,16 @@ func (x *Index) With(remove []string, add *Segment, load LoadDetail) (*Index, er
 	return NewIndex(parts), nil
 }
 
+// Detailed reports whether all segments have their details.
+func (x *Index) Detailed() bool {
+	for _, p := range x.parts {
+		if p.seg.Detail() == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Len returns the number of documents.
 func (x *Index) Len() int {
 	if x == nil {
@@ -186,7 +186,7 @@ func (x *Index) IDs() []string {
 	ids := make([]string, 0, x.Len())
 	for _, p := range x.Parts() {
 		for id, doc := range p.seg.ids {
-			if !p.isDead(int(doc)) {
+			if !p.dead.Has(doc) {
 				ids = append(ids, id)
 			}
 		}

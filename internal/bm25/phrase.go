@@ -1,6 +1,10 @@
 package bm25
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed-d8745b77/rag/internal/bitset"
+)
 
 // Phrase is what must stand word by word in a document: at each place one of several terms. A place without terms
 // (a stop word) is passed over.
@@ -38,29 +42,29 @@ func (s *Segment) withPhrase(phrase Phrase) []uint32 {
 	for at, numbers := range places {
 		w.read(at, numbers)
 	}
-	return slices.DeleteFunc(w.all.list(s.docs), func(doc uint32) bool { return !w.inOrder(doc) })
+	return slices.DeleteFunc(slices.Collect(w.all.All()), func(doc uint32) bool { return !w.inOrder(doc) })
 }
 
 // words is where the words of a phrase stand in the documents that have them all.
 type words struct {
 	seg   *Segment
-	all   Bitmap                // the documents
+	all   bitset.Set            // the documents
 	found []map[uint32][]uint32 // at each place of the phrase, by document: the positions; nil where no word is asked for
 	block block
 }
 
 // newWords finds the documents by their postings, which cost less than positions.
 func newWords(s *Segment, places [][]int) *words {
-	w := &words{seg: s, all: NewBitmap(s.docs), found: make([]map[uint32][]uint32, len(places))}
-	w.all.Not()
+	w := &words{seg: s, all: bitset.New(s.docs), found: make([]map[uint32][]uint32, len(places))}
+	w.all.Complement(s.docs)
 	for _, numbers := range places {
 		if len(numbers) == 0 {
 			continue
 		}
-		one := NewBitmap(s.docs)
+		one := bitset.New(s.docs)
 		for _, n := range numbers {
 			list := s.postings(n)
-			list.each(&w.block, func(p posting) { one.set(p.doc) })
+			list.each(&w.block, func(p posting) { one.Add(p.doc) })
 		}
 		w.all.And(one)
 	}
@@ -77,7 +81,7 @@ func (w *words) read(at int, numbers []int) {
 	for _, n := range numbers {
 		list, positions := w.seg.postings(n), detail.positions(n)
 		list.each(&w.block, func(p posting) {
-			if s := positions.next(); w.all.has(p.doc) {
+			if s := positions.next(); w.all.Has(p.doc) {
 				found[p.doc] = appendPlaces(found[p.doc], s)
 			}
 		})

@@ -99,24 +99,26 @@ func (p *postings) decode(at int, b *block) {
 	}
 }
 
-func (p *postings) decodeShort(s string, next uint32, n int, b *block) {
-	r := reader{s: s}
-	doc := uint64(next)
+func (p *postings) decodeShort(s string, least uint32, n int, b *block) {
+	doc, at := uint64(least), 0
 	for i := range n {
-		head := r.number()
-		doc += head >> 1
-		if r.bad || doc >= p.docs {
+		head, next := varint(s, at)
+		if next == 0 {
 			return
 		}
-		b.docs[i], b.tfs[i] = uint32(doc), 1
+		tf := uint64(1)
 		if head&1 == 0 {
-			b.tfs[i] = uint32(r.number())
+			if tf, next = varint(s, next); next == 0 {
+				return
+			}
 		}
-		doc++
+		if doc += head >> 1; doc >= p.docs {
+			return
+		}
+		b.docs[i], b.tfs[i] = uint32(doc), uint32(tf)
+		doc, at = doc+1, next
 	}
-	if !r.bad {
-		b.n = n
-	}
+	b.n = n
 }
 
 // counts decodes the counts.

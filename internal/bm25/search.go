@@ -5,14 +5,16 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/seed-d8745b77/rag/internal/bitset"
 )
 
 // Query is what a search looks for.
 type Query struct {
-	K       int                   // at most K matches
-	Clauses []Clause              // what documents are ranked by
-	Phrases []Phrase              // what each match must have
-	Allow   func(*Segment) Bitmap // the documents of a segment that may match; nil: all may
+	K       int                       // at most K matches
+	Clauses []Clause                  // what documents are ranked by
+	Phrases []Phrase                  // what each match must have
+	Allow   func(*Segment) bitset.Set // the documents of a segment that may match; nil: all may
 	Params  Params
 }
 
@@ -61,7 +63,8 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Match, error) {
 	}
 	s := searches.Get().(*search)
 	defer searches.Put(s)
-	s.index, s.query, s.norms, s.top = x, q, x.normsFor(q.Params), topK{k: q.K}
+	s.index, s.query, s.norms = x, q, x.normsFor(q.Params)
+	s.top.reset(q.K)
 	s.find()
 	s.weigh()
 	for i := range s.parts {
@@ -81,7 +84,7 @@ type search struct {
 	top   topK
 	scale float64 // unit, or less if the sums would not fit
 
-	allowed Bitmap     // documents of the part at hand; nil: all
+	allowed bitset.Set // documents of the part at hand; nil: all
 	parts   []*Part    // largest first: their best keep most of the others out
 	lists   []postings // of each clause in each part: len(parts) × len(clauses)
 	weights []float64  // of the clauses, in units; 0: no document has it
@@ -155,8 +158,8 @@ func (s *search) searchPart(i int) {
 	case len(s.query.Phrases) > 0:
 		s.scoreEach(p, cursors, p.seg.withPhrases(s.query.Phrases))
 		return
-	case s.allowed != nil && s.allowed.count() < p.seg.docs/fewDocs:
-		s.scoreEach(p, cursors, s.allowed.list(p.seg.docs))
+	case s.allowed != nil && s.allowed.Count() < p.seg.docs/fewDocs:
+		s.scoreEach(p, cursors, slices.Collect(s.allowed.All()))
 		return
 	}
 	for begin := 0; begin < p.seg.docs; begin += windowSize {
@@ -186,12 +189,10 @@ func (s *search) scoreEach(p *Part, cursors []*cursor, docs []uint32) {
 
 // offer puts a document among the best if it may match and belongs there.
 func (s *search) offer(p *Part, doc uint32, sum int64) {
-	if sum < s.top.least() || p.isDead(int(doc)) || s.allowed != nil && !s.allowed.has(doc) {
+	if sum < s.top.least() || p.dead.Has(doc) || s.allowed != nil && !s.allowed.Has(doc) {
 		return
 	}
-	if m := (scored{p.seg.doc(int(doc)).id, sum}); s.top.enters(m) {
-		s.top.add(m)
-	}
+	s.top.add(scored{sum, p.seg, doc})
 }
 
 // union returns the postings of the terms together.

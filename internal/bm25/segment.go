@@ -177,6 +177,20 @@ func (s *Segment) doc(i int) entry {
 	return e
 }
 
+// id returns the ID of a document, which stands first in its entry.
+func (s *Segment) id(doc uint32) string {
+	return s.text(int(u32(s.data, headerSize+int(doc)*offsetSize)))
+}
+
+// text returns the text, behind its length, that begins at a place known to hold one.
+func (s *Segment) text(at int) string {
+	if n := int(s.data[at]); n < 0x80 && at+1+n <= len(s.data) { // nearly all
+		return s.data[at+1 : at+1+n]
+	}
+	r := reader{s: s.data[at:]}
+	return r.text()
+}
+
 // Detail returns what phrases, prefixes and fuzzy words need; nil if it is not there.
 func (s *Segment) Detail() *Detail { return s.detail.Load() }
 
@@ -185,12 +199,7 @@ func (s *Segment) SetDetail(d *Detail) { s.detail.Store(d) }
 
 // term returns the i-th term.
 func (s *Segment) term(i int) string {
-	at := int(u32(s.data, s.termTable()+i*offsetSize))
-	if n := int(s.data[at]); n < 0x80 && at+1+n <= len(s.data) { // nearly all
-		return s.data[at+1 : at+1+n]
-	}
-	r := reader{s: s.slice(s.termTable(), i)}
-	return r.text()
+	return s.text(int(u32(s.data, s.termTable()+i*offsetSize)))
 }
 
 // postings returns the list of the i-th term.
@@ -223,22 +232,32 @@ type reader struct {
 }
 
 func (r *reader) number() uint64 {
-	if r.s != "" && r.s[0] < 0x80 { // nearly all are one byte
-		v := uint64(r.s[0])
-		r.s = r.s[1:]
-		return v
+	v, next := varint(r.s, 0)
+	if next == 0 {
+		r.s, r.bad = "", true
+		return 0
 	}
-	var v uint64
-	for i := 0; i < len(r.s) && i < binary.MaxVarintLen64; i++ {
-		c := r.s[i]
+	r.s = r.s[next:]
+	return v
+}
+
+// varint returns the number at a place and the place behind it; 0 if there is none.
+func varint(s string, at int) (v uint64, next int) {
+	if at < len(s) && s[at] < 0x80 { // nearly all are one byte
+		return uint64(s[at]), at + 1
+	}
+	return longVarint(s, at)
+}
+
+func longVarint(s string, at int) (v uint64, next int) {
+	for i := 0; at+i < len(s) && i < binary.MaxVarintLen64; i++ {
+		c := s[at+i]
 		v |= uint64(c&0x7f) << (7 * i)
 		if c < 0x80 {
-			r.s = r.s[i+1:]
-			return v
+			return v, at + i + 1
 		}
 	}
-	r.s, r.bad = "", true
-	return 0
+	return 0, 0
 }
 
 func (r *reader) text() string {

@@ -2,21 +2,30 @@ package bm25
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
+	"strings"
 )
 
 // scored is a document with the sum of its shares.
 type scored struct {
-	id  string
 	sum int64
+	seg *Segment
+	doc uint32
 }
 
-// topK keeps the k best documents it is given.
+// ranksBefore orders by sum, and by ID where sums are equal; IDs are read only then.
+func (s *scored) ranksBefore(other *scored) bool {
+	return s.sum > other.sum || s.sum == other.sum && s.seg.id(s.doc) < other.seg.id(other.doc)
+}
+
+// topK keeps the k best documents it is given. The one that ranks last is on top of a heap.
 type topK struct {
 	k    int
-	heap scoredHeap
+	heap []scored
 }
+
+// reset empties the collector for k documents.
+func (t *topK) reset(k int) { t.k, t.heap = k, t.heap[:0] }
 
 // least is the sum that a document needs to have a chance; one that has no more than that needs a lower ID too.
 func (t *topK) least() int64 {
@@ -26,44 +35,59 @@ func (t *topK) least() int64 {
 	return t.heap[0].sum
 }
 
-func (t *topK) enters(s scored) bool { return len(t.heap) < t.k || compare(s, t.heap[0]) < 0 }
-
+// add keeps a document if it is among the best.
 func (t *topK) add(s scored) {
-	if len(t.heap) < t.k {
-		heap.Push(&t.heap, s)
-		return
+	switch {
+	case len(t.heap) < t.k:
+		t.heap = append(t.heap, s)
+		t.up(len(t.heap) - 1)
+	case s.ranksBefore(&t.heap[0]):
+		t.heap[0] = s
+		t.down()
 	}
-	t.heap[0] = s
-	heap.Fix(&t.heap, 0)
 }
 
-// sorted returns the documents with their scores, best first. The collector must not be used again.
+// up moves the document at i to its place towards the top.
+func (t *topK) up(i int) {
+	for i > 0 {
+		above := (i - 1) / 2
+		if !t.heap[above].ranksBefore(&t.heap[i]) {
+			return
+		}
+		t.heap[above], t.heap[i] = t.heap[i], t.heap[above]
+		i = above
+	}
+}
+
+// down moves the document on top to its place.
+func (t *topK) down() {
+	for i := 0; ; {
+		last := 2*i + 1 // the one below that ranks last
+		if last >= len(t.heap) {
+			return
+		}
+		if right := last + 1; right < len(t.heap) && t.heap[last].ranksBefore(&t.heap[right]) {
+			last = right
+		}
+		if !t.heap[i].ranksBefore(&t.heap[last]) {
+			return
+		}
+		t.heap[i], t.heap[last] = t.heap[last], t.heap[i]
+		i = last
+	}
+}
+
+// sorted returns the documents with their scores, best first. Until the next reset the collector must not be used.
 func (t *topK) sorted(scale float64) []Match {
-	slices.SortFunc(t.heap, compare)
+	slices.SortFunc(t.heap, func(a, b scored) int {
+		if a.sum != b.sum {
+			return cmp.Compare(b.sum, a.sum)
+		}
+		return strings.Compare(a.seg.id(a.doc), b.seg.id(b.doc))
+	})
 	matches := make([]Match, len(t.heap))
 	for i, s := range t.heap {
-		matches[i] = Match{s.id, float64(s.sum) / scale}
+		matches[i] = Match{s.seg.id(s.doc), float64(s.sum) / scale}
 	}
 	return matches
-}
-
-// compare is negative if a ranks before b.
-func compare(a, b scored) int {
-	if a.sum != b.sum {
-		return cmp.Compare(b.sum, a.sum)
-	}
-	return cmp.Compare(a.id, b.id)
-}
-
-// scoredHeap has the document that ranks last on top.
-type scoredHeap []scored
-
-func (h *scoredHeap) Len() int           { return len(*h) }
-func (h *scoredHeap) Less(i, j int) bool { return compare((*h)[i], (*h)[j]) > 0 }
-func (h *scoredHeap) Swap(i, j int)      { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
-func (h *scoredHeap) Push(x any)         { *h = append(*h, x.(scored)) }
-func (h *scoredHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

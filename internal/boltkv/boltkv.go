@@ -74,7 +74,8 @@ type file struct {
 	bolt      *bolt.DB     // nil until opened and after the last handle closed
 	compacted *bolt.DB     // guarded by write: bolt, if nothing was written since it was compacted
 
-	damage atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	damage  atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	updates atomic.Uint64                // that have ended
 }
 
 var registry = struct {
@@ -189,7 +190,7 @@ func (f *file) open() (err error) {
 func (f *file) openBolt() (*bolt.DB, error) {
 	var db *bolt.DB
 	err := f.guard(func() (err error) {
-		db, err = bolt.Open(f.path, fileMode, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+		db, err = openFile(f.path, bolt.Options{FreelistType: bolt.FreelistMapType})
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) { // a program that knows nothing of LOCK, such as bbolt's own tool
@@ -207,13 +208,26 @@ func (f *file) openBolt() (*bolt.DB, error) {
 	return db, nil
 }
 
+// OnOpen is given every database that is opened, before its first transaction. Tests set it, programs leave it nil.
+var OnOpen func(*bolt.DB)
+
+// openFile opens a bbolt file for writing.
+func openFile(path string, o bolt.Options) (*bolt.DB, error) {
+	o.Timeout = lockTimeout
+	db, err := bolt.Open(path, fileMode, &o)
+	if err == nil && OnOpen != nil {
+		OnOpen(db)
+	}
+	return db, err
+}
+
 // create makes a complete empty database beside the path and renames it, so that a crash leaves none or a whole one.
 func create(path string) error {
 	tmp := filepath.Join(filepath.Dir(path), newName)
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("create database: %w", err)
 	}
-	db, err := bolt.Open(tmp, fileMode, &bolt.Options{Timeout: lockTimeout})
+	db, err := openFile(tmp, bolt.Options{})
 	if err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}
@@ -245,6 +259,7 @@ func (db *DB) Update(fn func(*bolt.Tx) error) error {
 		return d
 	}
 	db.file.compacted = nil
+	defer db.file.updates.Add(1)
 	return db.transact(func(b *bolt.DB) error { return db.file.update(b, fn) })
 }
 
@@ -259,6 +274,16 @@ func (f *file) update(b *bolt.DB, fn func(*bolt.Tx) error) error {
 		leave, _ = f.gate.Pass(false, commitPatience)
 		return nil
 	})
+}
+
+// Updates returns how many calls of Update on the file have ended, through whatever handle; [ErrClosed] if this one is
+// closed. Nobody else can write while the file is open here: what was read after Updates returned a number is what the
+// file holds as long as it returns the same.
+func (db *DB) Updates() (uint64, error) {
+	if db.closed.Load() {
+		return 0, ErrClosed
+	}
+	return db.file.updates.Load(), nil
 }
 
 // transact runs a transaction on the database that is open now.

@@ -53,6 +53,33 @@ func get(t testing.TB, db *boltkv.DB, bucket, key string) (value string) {
 	return value
 }
 
+func TestUpdatesCountsThoseOfAllHandles(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	count := func() uint64 {
+		n, err := a.Updates()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := count()
+	get(t, b, "x", "k")
+	if got := count(); got != before {
+		t.Errorf("got %d after reading, want %d", got, before)
+	}
+	put(t, b, "x", "k", []byte("v"))
+	if got := count(); got != before+1 {
+		t.Errorf("got %d after a write through the other handle, want %d", got, before+1)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Updates(); !errors.Is(err, boltkv.ErrClosed) {
+		t.Errorf("closed handle: %v, want ErrClosed", err)
+	}
+}
+
 func TestHandlesOfOnePathShareTheFile(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
@@ -128,7 +155,7 @@ func TestReadingChangesNoByte(t *testing.T) {
 
 func TestLockNamesTheHolder(t *testing.T) {
 	dir := t.TempDir()
-	cmd, _ := startChild(t, "hold", dir)
+	cmd, _ := openChild(t, "hold", dir)
 	_, err := boltkv.Open(dir)
 	var locked *boltkv.LockedError
 	if !errors.As(err, &locked) || !errors.Is(err, boltkv.ErrLocked) {
@@ -142,7 +169,7 @@ func TestLockNamesTheHolder(t *testing.T) {
 func TestKilledWhileCommitting(t *testing.T) {
 	dir := t.TempDir()
 	for trial := range 8 {
-		cmd, lines := startChild(t, "commit", dir)
+		cmd, lines := openChild(t, "commit", dir)
 		said := uint64(0)
 		for range 1 + 5*trial {
 			if !lines.Scan() {

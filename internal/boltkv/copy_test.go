@@ -207,7 +207,7 @@ func TestRestoreRefusesWhatItMust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	startChild(t, "hold", locked)
+	openChild(t, "hold", locked)
 	foreign := bytes.Replace(good, []byte("rag.db\x00"), []byte("rag.db\x01"), 1)
 	for name, c := range map[string]struct {
 		dir  string

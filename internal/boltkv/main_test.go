@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-d8745b77/rag/internal/boltkv"
+	"github.com/seed-d8745b77/rag/internal/boltkv/fault"
 )
 
 // The test binary runs itself as another process: childMode says what it does there, childDir where.
@@ -33,6 +35,9 @@ func TestMain(m *testing.M) {
 
 // child opens the database, prints a line, and then holds it until its input ends, or commits until it is killed.
 func child(mode, dir string) error {
+	if n, err := strconv.Atoi(os.Getenv(childKill)); err == nil {
+		defer fault.Intercept(fault.KillAt(n, float64(n%3)/2))()
+	}
 	db, err := boltkv.Open(dir)
 	if err != nil {
 		return err
@@ -77,7 +82,7 @@ func counter(b *bolt.Bucket) uint64 {
 	return 0
 }
 
-// startChild runs the test binary as another process and waits for its first line.
+// startChild runs the test binary as another process and returns what it says.
 func startChild(t *testing.T, mode, dir string) (cmd *exec.Cmd, lines *bufio.Scanner) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -101,7 +106,13 @@ func startChild(t *testing.T, mode, dir string) (cmd *exec.Cmd, lines *bufio.Sca
 		_ = cmd.Process.Kill() // fails if it has ended already
 		_ = cmd.Wait()
 	})
-	lines = bufio.NewScanner(out)
+	return cmd, bufio.NewScanner(out)
+}
+
+// openChild is startChild, and waits until it has opened the database.
+func openChild(t *testing.T, mode, dir string) (cmd *exec.Cmd, lines *bufio.Scanner) {
+	t.Helper()
+	cmd, lines = startChild(t, mode, dir)
 	if !lines.Scan() || lines.Text() != "open" {
 		t.Fatalf("the child said %q, want open", lines.Text())
 	}

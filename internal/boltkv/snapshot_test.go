@@ -44,7 +44,7 @@ func TestSnapshotsWhileAnotherProcessCommits(t *testing.T) {
 	for _, gate := range []bool{true, false} {
 		t.Run(fmt.Sprintf("gate %v", gate), func(t *testing.T) {
 			dir := t.TempDir()
-			_, lines := startChild(t, "commit", dir)
+			_, lines := openChild(t, "commit", dir)
 			if !lines.Scan() {
 				t.Fatal("the child ended")
 			}

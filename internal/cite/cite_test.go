@@ -78,10 +78,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-var (
-	looksCited = regexp.MustCompile(`\[\d+\]`)
-	codeSpans  = regexp.MustCompile("`+[^`\n]*`+")
-)
+var looksCited = regexp.MustCompile(`\[\d+\]`)
 
 // check holds for any reply.
 func check(t *testing.T, reply string, sources int) {

@@ -87,7 +87,11 @@ func tail(text string, at int) int {
 			at += size
 			continue
 		}
-		gap := len(text[at:]) - len(strings.TrimLeft(text[at:], "  "))
+		gap := len(text[at:]) - len(strings.TrimLeft(text[at:], " \u00a0"))
+		if strings.HasPrefix(text[at+gap:], "»") { // French puts a blank before it
+			at += gap + len("»")
+			continue
+		}
 		if g, ok := readGroup(text[at+gap:]); ok && !g.plain {
 			at += gap + g.size
 			continue

@@ -7,6 +7,7 @@ package httpjson
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,16 +35,31 @@ const (
 
 // Client posts JSON. The zero value is ready. It is safe for concurrent use.
 type Client struct {
-	HTTP    *http.Client  // nil: a client of its own transport's defaults
-	Header  http.Header   // sent with each request; its values are in no error
-	Timeout time.Duration // of one try; 0: DefaultTimeout
+	HTTP    *http.Client  // nil: one that follows no redirect, since a header with a key would go to whoever is named there
+	Header  http.Header   // sent with each request; its values are in no error, also where the service repeats them
+	Timeout time.Duration // of one try; 0: DefaultTimeout, for a stream DefaultStreamTimeout
 	Tries   int           // at most; 0: DefaultTries
+	Gate    *Gate         // lets requests through; nil: all at once
+
+	FirstByte time.Duration // how long a stream may take to begin; 0: DefaultFirstByte
+	Idle      time.Duration // how long it may pause; 0: DefaultIdle
 
 	// Sleep waits between tries; nil: a timer. Tests replace it.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Now reads the clock, for a Retry-After that is a date; nil: time.Now.
 	Now func() time.Time
 }
+
+// direct is the client of those who bring none. Services of models are asked several things at once, over more
+// connections than Go keeps by itself.
+var direct = func() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}()
 
 // StatusError is a reply that is no success.
 type StatusError struct {
@@ -64,19 +80,28 @@ func (e *StatusError) Temporary() bool {
 
 // Post sends in as JSON and reads the reply into out. Replies 429 and 5xx and connections that fail are tried again,
 // after the wait that Retry-After asks for or a growing one, as long as ctx has time for it. The error is ctx's, a
-// *StatusError, or says what was wrong with the connection or the reply.
+// *StatusError, ErrShut, or says what was wrong with the connection or the reply.
 func (c *Client) Post(ctx context.Context, url string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
+	return c.retry(ctx, func() error { return c.once(ctx, url, body, out) })
+}
+
+// retry calls once until it succeeds, another try can help no more, or the tries are used up.
+func (c *Client) retry(ctx context.Context, once func() error) error {
 	tries := c.Tries
 	if tries < 1 {
 		tries = DefaultTries
 	}
 	wait := firstWait
+	var last error
 	for try := 1; ; try++ {
-		err := c.once(ctx, url, body, out)
+		err := c.gated(ctx, once)
+		if last != nil && errors.Is(err, ErrShut) {
+			return last // what shut the gate says more
+		}
 		again, asked := retriable(err)
 		if err == nil || !again || try == tries || ctx.Err() != nil {
 			return err
@@ -89,7 +114,22 @@ func (c *Client) Post(ctx context.Context, url string, in, out any) error {
 			return err
 		}
 		wait *= 2
+		last = err
 	}
+}
+
+// gated makes a try once the gate lets it through.
+func (c *Client) gated(ctx context.Context, once func() error) error {
+	if c.Gate == nil {
+		return once()
+	}
+	leave, err := c.Gate.enter(ctx)
+	if err != nil {
+		return err
+	}
+	err = once()
+	leave(verdictOf(ctx, err))
+	return err
 }
 
 // errRequest marks a request that cannot be made, such as one to an address that is none.
@@ -101,55 +141,66 @@ var errReply = errors.New("the reply is not the JSON expected")
 // retriable reports whether another try may help, and how long the service asks to wait.
 func retriable(err error) (bool, time.Duration) {
 	var status *StatusError
+	var begun *begunError
 	switch {
+	case errors.As(err, &begun):
+		return false, 0
 	case errors.As(err, &status):
 		return status.Temporary(), status.RetryAfter
-	case errors.Is(err, errReply), errors.Is(err, errRequest):
+	case errors.Is(err, errReply), errors.Is(err, errRequest), errors.Is(err, ErrShut):
 		return false, 0
+	case errors.Is(err, errFirstByte), errors.Is(err, errIdle), errors.Is(err, errTotal):
+		return false, 0 // it was waited for long enough
 	}
 	return err != nil, 0
 }
 
 // once makes one try.
 func (c *Client) once(ctx context.Context, url string, body []byte, out any) error {
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, DefaultTimeout))
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	resp, err := c.send(ctx, url, body, "application/json")
 	if err != nil {
-		return fmt.Errorf("%w: %w", errRequest, withoutURL(err))
-	}
-	for name, values := range c.Header {
-		req.Header[name] = values
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return withoutURL(err)
+		return err
 	}
 	defer resp.Body.Close() // read-only: nothing to lose
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	if err != nil {
 		return fmt.Errorf("read reply: %w", err)
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return &StatusError{Code: resp.StatusCode, Body: shorten(data), RetryAfter: c.retryAfter(resp.Header.Get("Retry-After"))}
-	}
 	if len(data) > maxReply {
 		return fmt.Errorf("%w: more than %d bytes", errReply, maxReply)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%w: %v: %s", errReply, err, shorten(data))
+		return fmt.Errorf("%w: %v: %s", errReply, err, c.Excerpt(data))
 	}
 	return nil
+}
+
+// send makes a request and returns its reply, whose body the caller closes. A reply that is no success is a *StatusError.
+func (c *Client) send(ctx context.Context, url string, body []byte, accept string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errRequest, withoutURL(err))
+	}
+	for name, values := range c.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", accept)
+	resp, err := cmp.Or(c.HTTP, direct).Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return resp, nil
+	}
+	defer resp.Body.Close() // read-only: nothing to lose
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil && len(data) == 0 {
+		data = []byte("(" + err.Error() + ")") // the status says enough
+	}
+	return nil, &StatusError{Code: resp.StatusCode, Body: c.Excerpt(data), RetryAfter: c.retryAfter(resp.Header.Get("Retry-After"))}
 }
 
 // withoutURL takes the address out of a client's error: it may hold a key.
@@ -161,13 +212,25 @@ func withoutURL(err error) error {
 	return err
 }
 
-// shorten returns the beginning of a reply on one line.
-func shorten(data []byte) string {
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), shownBody)]), "")), " ")
+// shortestSecret is the length in bytes from which a header's value is looked for in what a service says: a shorter one
+// protects nothing, and would be found everywhere.
+const shortestSecret = 6
+
+// Excerpt returns the beginning of what a service sent, on one line, for an error: without the values of the headers.
+func (c *Client) Excerpt(data []byte) string {
+	text := strings.ToValidUTF8(string(data), "")
+	for _, values := range c.Header {
+		for _, v := range values {
+			if v = strings.TrimPrefix(v, "Bearer "); len(v) >= shortestSecret {
+				text = strings.ReplaceAll(text, v, "***")
+			}
+		}
+	}
+	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
 		return "(empty reply)"
 	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), shownBody)], "")
 }
 
 // retryAfter reads seconds or a date; 0 if it says nothing.

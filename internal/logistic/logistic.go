@@ -19,11 +19,11 @@ type Model struct {
 }
 
 // Probability returns the probability that an example with these features is one of those that hold.
-func (m Model) Probability(features []float64) float64 {
+func (m *Model) Probability(features []float64) float64 {
 	return sigmoid(m.score(features))
 }
 
-func (m Model) score(features []float64) float64 {
+func (m *Model) score(features []float64) float64 {
 	z := m.Bias
 	for j, w := range m.Weights {
 		z += w * m.standard(features, j)
@@ -33,7 +33,7 @@ func (m Model) score(features []float64) float64 {
 
 // standard returns a feature in standard deviations from its mean. One far out, which no example was like, counts as
 // three of them: what lies beyond was never measured.
-func (m Model) standard(features []float64, j int) float64 {
+func (m *Model) standard(features []float64, j int) float64 {
 	if m.Scale[j] == 0 || math.IsNaN(features[j]) {
 		return 0
 	}
@@ -43,7 +43,7 @@ func (m Model) standard(features []float64, j int) float64 {
 
 func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
-// steps is how many Newton steps are taken. With a penalty the optimum is unique, and six are enough to the last digits.
+// steps is how many Newton steps are taken. With a penalty the optimum is unique, and they converge in fewer than ten.
 const steps = 25
 
 // Fit returns the model that maximises the likelihood of the labels less penalty/2 times the squared weights; the bias is

@@ -1,0 +1,227 @@
+// Answers measures extractive answers and refusals on a set of annotated questions: how often a right source is among the
+// first three, and how well the confidence tells questions that can be answered from others. Confidences are always those
+// of a model that was fitted to the questions of the other collections.
+//
+//	go run ./bench/answers ../shared/data/qa
+//
+// The folder holds questions.jsonl and a folder for each set, with the documents in it or in docs/, and manifest.jsonl
+// where they have metadata.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+	_ "github.com/seed-d8745b77/rag/defaults"
+	_ "github.com/seed-d8745b77/rag/embed/local/multilingual"
+)
+
+// question is a line of questions.jsonl.
+type question struct {
+	ID         string   `json:"id"`
+	Set        string   `json:"set"`
+	Lang       string   `json:"lang"`
+	Question   string   `json:"question"`
+	Answerable bool     `json:"answerable"`
+	Kind       string   `json:"kind"`
+	Expected   []string `json:"expected_sources"`
+	Excluded   []string `json:"excluded_sources"`
+	Key        string   `json:"key_sentence"`
+	AsOf       string   `json:"as_of"`
+	Evidence   []struct {
+		Sentence string `json:"sentence"`
+	} `json:"evidence"`
+}
+
+// outcome is what became of a question.
+type outcome struct {
+	question
+	answer   *rag.Answer
+	features []float64 // of the evidence
+	cosine   float64   // of the nearest passage, whatever the language
+}
+
+func main() {
+	embedders := flag.String("embedders", "local,multilingual", "embedders, by comma")
+	verbose := flag.Bool("v", false, "print each question that went wrong")
+	fit := flag.Bool("fit", false, "print the models fitted to all questions, with and without a dense lane, as Go code")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: answers [flags] FOLDER...")
+		os.Exit(2)
+	}
+	for _, embedder := range strings.Split(*embedders, ",") {
+		var outcomes []outcome
+		for _, root := range flag.Args() {
+			got, err := measure(root, embedder)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "answers:", err)
+				os.Exit(1)
+			}
+			outcomes = append(outcomes, got...)
+		}
+		fmt.Printf("## %s\n\n", embedder)
+		printSources(outcomes, *verbose)
+		printRefusals(outcomes, *verbose)
+		if *fit {
+			printFit(outcomes)
+		}
+	}
+}
+
+// measure asks all questions of a folder.
+func measure(root, embedder string) ([]outcome, error) {
+	questions, err := read(filepath.Join(root, "questions.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	var sets []string
+	for _, q := range questions {
+		if !slices.Contains(sets, q.Set) {
+			sets = append(sets, q.Set)
+		}
+	}
+	slices.Sort(sets)
+	var outcomes []outcome
+	for _, set := range sets {
+		asked := slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.Set != set })
+		got, err := ask(filepath.Join(root, set), embedder, asked)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", set, err)
+		}
+		outcomes = append(outcomes, got...)
+	}
+	return outcomes, nil
+}
+
+// lastTrace keeps the newest trace.
+type lastTrace struct{ stages []rag.Span }
+
+func (l *lastTrace) Record(_ context.Context, t *rag.Trace) error {
+	l.stages = slices.Clone(t.Stages)
+	return nil
+}
+
+func ask(folder, embedder string, questions []question) ([]outcome, error) {
+	c := rag.DefaultConfig()
+	c.Embedder.Provider = embedder
+	c.Answer.RefuseBelow = -1 // what is refused is decided below, by models fitted to other collections
+	var last lastTrace
+	eng, err := rag.Open("", rag.WithConfig(c), rag.WithTraceSink(&last))
+	if err != nil {
+		return nil, err
+	}
+	defer eng.Close()
+	ctx := context.Background()
+	sources, err := documents(folder)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := eng.Ingest(ctx, rag.IngestRequest{Sources: sources}); err != nil {
+		return nil, err
+	}
+	var outcomes []outcome
+	for _, q := range questions {
+		query := rag.Query{Text: q.Question}
+		if q.AsOf != "" {
+			if query.AsOf, err = time.Parse(time.DateOnly, q.AsOf); err != nil {
+				return nil, err
+			}
+		}
+		o := outcome{question: q}
+		if o.answer, err = eng.Ask(ctx, rag.AskRequest{Query: query, Extractive: true}); err != nil {
+			return nil, err
+		}
+		o.features = features(last.stages)
+		query.Mode, query.TopK = rag.Dense, 1
+		nearest, err := eng.Search(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		if len(nearest.Hits) > 0 {
+			o.cosine = nearest.Hits[0].Score
+		}
+		outcomes = append(outcomes, o)
+	}
+	return outcomes, nil
+}
+
+// features reads the evidence out of a trace; NaN of what the search did not have.
+func features(stages []rag.Span) []float64 {
+	names := rag.EvidenceFeatures()
+	values := make([]float64, len(names))
+	for _, s := range stages {
+		if s.Stage != rag.StageEvidence {
+			continue
+		}
+		for i, name := range names {
+			v, ok := s.Detail[name].(float64)
+			if values[i] = v; !ok {
+				values[i] = math.NaN()
+			}
+		}
+	}
+	return values
+}
+
+// documents lists the sources of a set, with the metadata of its manifest.
+func documents(folder string) ([]rag.Sources, error) {
+	manifest, err := os.ReadFile(filepath.Join(folder, "manifest.jsonl"))
+	if os.IsNotExist(err) {
+		return []rag.Sources{rag.Dir(folder)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []rag.Sources
+	for line := range strings.Lines(string(manifest)) {
+		var meta map[string]any
+		if err := json.Unmarshal([]byte(line), &meta); err != nil {
+			return nil, err
+		}
+		path, _ := meta["document_path"].(string)
+		clean, err := rag.Meta(meta).Clean()
+		if err != nil {
+			return nil, err
+		}
+		files := rag.Path(filepath.Join(folder, path)).All
+		all = append(all, rag.Sources{All: func(yield func(rag.Source, error) bool) {
+			for src, err := range files {
+				src.Title, _ = clean["title"].(string)
+				if src.Meta = clean; !yield(src, err) {
+					return
+				}
+			}
+		}})
+	}
+	return all, nil
+}
+
+func read(path string) ([]question, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var questions []question
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var q question
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return nil, err
+		}
+		questions = append(questions, q)
+	}
+	return questions, lines.Err()
+}
