@@ -2,12 +2,13 @@ package mcpadapter
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/agent"
 )
 
 // maxCompletions is what the protocol allows.
@@ -38,12 +39,17 @@ func (a *Adapter) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.
 	}
 	values := []string{}
 	for _, s := range all {
-		if len(s) >= len(typed) && strings.EqualFold(s[:len(typed)], typed) {
+		if begins(s, typed) || begins(strings.ReplaceAll(s, `"`, ""), typed) { // quotes are not always typed
 			values = append(values, s)
 		}
 	}
 	shown := values[:min(len(values), maxCompletions)]
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: shown, Total: len(values), HasMore: len(shown) < len(values)}}, nil
+}
+
+// begins reports whether a text begins with what was typed, in any case of letters.
+func begins(s, typed string) bool {
+	return len(s) >= len(typed) && strings.EqualFold(s[:len(typed)], typed)
 }
 
 func (v *view) collectionNames(ctx context.Context) (names []string, err error) {
@@ -64,13 +70,29 @@ func (v *view) documentIDs(ctx context.Context, collection string) (ids []string
 	return ids, nil
 }
 
+// maxScanned bounds how many passages a completion looks at: whoever types does not wait.
+const maxScanned = 20_000
+
 // conditions are filters of one condition each, of values that the metadata of the collection has.
-func (v *view) conditions(ctx context.Context, collection string) (all []string, err error) {
-	fields, err := agent.CollectVocabulary(ctx, v.engine, collection)
-	for _, f := range fields {
-		for _, value := range f.Values {
-			all = append(all, rag.Eq(f.Name, value.Value).String())
+func (v *view) conditions(ctx context.Context, collection string) ([]string, error) {
+	seen := map[string]bool{}
+	scanned := 0
+	for c, err := range v.engine.Chunks(ctx, collection, rag.Filter{}) {
+		if err != nil {
+			return nil, err
+		}
+		if scanned++; scanned > maxScanned {
+			break
+		}
+		for field, value := range c.Meta {
+			list, ok := value.([]string)
+			if !ok {
+				seen[rag.Eq(field, value).String()] = true
+			}
+			for _, one := range list {
+				seen[rag.Eq(field, one).String()] = true
+			}
 		}
 	}
-	return all, err
+	return slices.Sorted(maps.Keys(seen)), nil
 }
