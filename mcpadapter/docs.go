@@ -33,7 +33,7 @@ func (a *Adapter) search() *tool {
 	return &tool{
 		name: "search", title: "Search", out: searched{}, run: runSearch,
 		about:  "Find passages by meaning and by words, best first. Use it before answering from memory.",
-		params: []param{question("question or keywords"), topK(5, 20), a.collectionParam(), filterParam},
+		params: []param{question("question or keywords"), topK(), a.collectionParam(), filterParam},
 	}
 }
 
@@ -97,7 +97,7 @@ func (a *Adapter) ask() *tool {
 	return &tool{
 		name: "ask", title: "Ask", out: answered{}, run: runAsk,
 		about:  "Answer a question from the documents, every statement with its source [n]. Refuses where they do not tell.",
-		params: []param{question("question"), topK(5, 20), a.collectionParam(), filterParam},
+		params: []param{question("question"), topK(), a.collectionParam(), filterParam},
 	}
 }
 

@@ -28,14 +28,14 @@ type HTTPOptions struct {
 
 	Stateless bool    // keep no sessions for older clients either: any of several servers can answer any request
 	MaxBody   int64   // bytes of a request; 0: 4 MB
-	Rate      float64 // requests a second of one principal, or one address without tokens; 0: 50
-	Burst     int     // requests at once above Rate; 0: 100
+	Rate      float64 // requests a second of one principal, or one address without tokens; 0: 500
+	Burst     int     // requests at once above Rate; 0: 1000
 }
 
 const (
 	defaultMaxBody = 4 << 20
-	defaultRate    = 50
-	defaultBurst   = 100
+	defaultRate    = 500
+	defaultBurst   = 1000
 
 	// sessionTimeout ends sessions whose client has gone without a word.
 	sessionTimeout = 10 * time.Minute

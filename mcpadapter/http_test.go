@@ -95,7 +95,7 @@ func TestHTTPServesBothEras(t *testing.T) {
 		t.Errorf("older client: %d %s", code, body)
 	}
 	res, err := http.Get(s.URL + "/healthz")
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("health: %v, %v", res, err)
 	}
 	res.Body.Close()
@@ -262,7 +262,7 @@ func TestSignedTokens(t *testing.T) {
 		}
 	}
 	res, err := http.Get(s.URL + "/.well-known/oauth-protected-resource/mcp")
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%v, %v", res, err)
 	}
 	defer res.Body.Close()

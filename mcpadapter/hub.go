@@ -25,7 +25,7 @@ func (a *Adapter) queryHub() *tool {
 	return &tool{
 		name: "query_knowledge_hub", title: "Search the documents", out: found{}, run: runQueryHub,
 		about:  "Find passages of the user's documents that answer a question. Use it before answering from memory.",
-		params: []param{question("question or keywords"), topK(5, 20), a.collectionParam()},
+		params: []param{question("question or keywords"), topK(), a.collectionParam()},
 	}
 }
 

@@ -42,8 +42,9 @@ func question(about string) param {
 	return param{name: "query", kind: textKind, about: about, required: true}
 }
 
-func topK(initial, most int) param {
-	return param{name: "top_k", kind: wholeKind, about: "passages wanted", least: 1, most: most, initial: initial}
+// topK is how many passages are wanted, as System D has it.
+func topK() param {
+	return param{name: "top_k", kind: wholeKind, about: "passages wanted", least: 1, most: 20, initial: 5}
 }
 
 func (a *Adapter) collectionParam() param {

@@ -108,9 +108,9 @@ func (a *Adapter) listDocuments(next mcp.MethodHandler) mcp.MethodHandler {
 		if method != "resources/list" || !ok {
 			return next(ctx, method, req)
 		}
-		from, skip := "", 0
+		skip := 0
 		if params != nil {
-			if from, ok = strings.CutPrefix(params.Cursor, documentCursor); ok {
+			if from, ours := strings.CutPrefix(params.Cursor, documentCursor); ours {
 				var err error
 				if skip, err = strconv.Atoi(from); err == nil && skip > 0 {
 					params.Cursor = ""

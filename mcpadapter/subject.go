@@ -20,7 +20,7 @@ func (a *Adapter) domainTool(d *domain.Domain) *tool {
 	if about == "" {
 		about = d.Description
 	}
-	params := []param{question("question or keywords"), topK(5, 20)}
+	params := []param{question("question or keywords"), topK()}
 	for _, name := range d.Tool.Parameters {
 		if f, ok := d.Field(name); ok {
 			params = append(params, fieldParam(f))

@@ -133,6 +133,7 @@ func (a *Adapter) run(ctx context.Context, t *tool, req *mcp.CallToolRequest, wh
 // log tells a client that listens where less was done than was asked.
 func (a *Adapter) log(ctx context.Context, req *mcp.CallToolRequest, notes []rag.Note) {
 	for _, n := range notes {
+		//nolint:staticcheck // clients of versions before 2026-07-28 still listen
 		_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "notice", Logger: a.options.Name, Data: map[string]any{"stage": n.Stage, "message": n.Reason}})
 	}
 }

@@ -36,6 +36,7 @@ type serveFlags struct {
 	url                   string
 	hosts, origins        []string
 	stateless             bool
+	rate                  float64
 	logFile               string
 	budget                time.Duration
 }
@@ -52,7 +53,7 @@ hosts, the tools and what HTTP needs.`,
 		Example: examples("rag serve mcp --dir /home/me/kb", "rag serve mcp --tools docs --domain admissions.yaml", "rag serve mcp --http 127.0.0.1:8765 --tokens tokens.json", "rag serve mcp --allow-ingest /home/me/papers"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var out io.Writer = a.out
+			out := a.out
 			if f.http == "" && a.out == os.Stdout { // before anything else can print
 				taken, err := mcpadapter.TakeStdout()
 				if err != nil {
@@ -79,6 +80,7 @@ hosts, the tools and what HTTP needs.`,
 	flags.StringVar(&f.url, "public-url", "", "with --jwks: URL of the endpoint as clients call it")
 	flags.StringArrayVar(&f.hosts, "host", nil, "with --http: name by which the server may be called; needed behind a gateway")
 	flags.StringArrayVar(&f.origins, "origin", nil, "with --http: web page that may call, such as https://app.example")
+	flags.Float64Var(&f.rate, "rate", 500, "with --http: requests a second of one token, or of one address without tokens")
 	flags.BoolVar(&f.stateless, "stateless", false, "with --http: keep no sessions")
 	return cmd
 }
@@ -156,7 +158,7 @@ func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
 }
 
 func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.Adapter) error {
-	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.hosts, Origins: f.origins, Stateless: f.stateless}
+	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.hosts, Origins: f.origins, Stateless: f.stateless, Rate: f.rate}
 	if f.tokens != "" {
 		data, err := os.ReadFile(f.tokens)
 		if err != nil {
@@ -180,7 +182,7 @@ func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.
 	if host == "" { // not to the whole network unless that is asked for
 		host = "127.0.0.1"
 	}
-	ln, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return err
 	}
