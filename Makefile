@@ -16,7 +16,7 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf
 
-.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci
+.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance
 
 check: fmt vet lint arch docscheck test
 
@@ -98,6 +98,10 @@ modules-cgo:
 # One workspace of all modules, for an editor; not in git.
 work:
 	$(GO) work init . $(MODULES)
+
+# Clients and suites for the Model Context Protocol that others wrote, against the command. Needs python3 and npm.
+mcp-conformance:
+	scripts/mcp-conformance
 
 ci:
 	.ci/run

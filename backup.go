@@ -54,6 +54,9 @@ func (e *Engine) Compact(ctx context.Context) (*CompactReport, error) {
 // not in it; Repair makes missing index records again from the catalog. A run under way is in it as one that was
 // cut short. ErrUnsupported: the catalog cannot be copied; ErrInvalid: there is a file of this name.
 func (e *Engine) Backup(ctx context.Context, path string) error {
+	if err := e.whole("backup"); err != nil {
+		return err
+	}
 	if e.closed.Load() {
 		return errClosed
 	}

@@ -61,6 +61,9 @@ const calibrationPenalty = 20
 //
 // Errors: ErrNotFound (no such collection), ErrInvalid (fewer than ten questions of either kind), and those of Search.
 func (e *Engine) Calibrate(ctx context.Context, req CalibrateRequest) (*CalibrationReport, error) {
+	if err := e.whole("calibrate"); err != nil {
+		return nil, err
+	}
 	name := e.collection(req.Collection)
 	if _, err := e.existing(ctx, name); err != nil {
 		return nil, err

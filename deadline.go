@@ -36,14 +36,8 @@ func within[T any](ctx context.Context, abandoned *atomic.Int32, who string, bud
 	}
 	got := make(chan reply, 1)
 	go func() {
-		var r reply
-		defer func() {
-			if p := recover(); p != nil { // what the engine starts must not end the program
-				r = reply{err: fmt.Errorf("%s gave up (panic: %v): %w", who, p, ErrInvalid)}
-			}
-			got <- r
-		}()
-		r.value, r.err = call(ctx)
+		value, err := survive(who, func() (T, error) { return call(ctx) })
+		got <- reply{value, err}
 	}()
 	select {
 	case r := <-got:

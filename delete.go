@@ -44,8 +44,8 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	if err := req.validate(); err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
-	if err := e.writable("delete"); err != nil {
-		return nil, err
+	if e.snapshot {
+		return nil, e.writable("delete")
 	}
 	defer e.write(name)()
 	info, err := e.existing(ctx, name)
@@ -53,7 +53,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return nil, err
 	}
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []IndexFailure{}}
-	if req.All {
+	if req.All && !e.isView() { // all that a view sees is a part
 		report.Existed = true
 		return report, e.deleteAll(ctx, name, info, report)
 	}

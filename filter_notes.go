@@ -11,7 +11,7 @@ import (
 // noteMismatches says of a search that found nothing which fields its filter names that no passage has, and which
 // conditions ask for another kind of value than the passages hold.
 func (s *search) noteMismatches(ctx context.Context) error {
-	conditions := s.filter.conditions()
+	conditions := s.q.Filter.conditions()
 	if len(s.hits) > 0 || len(conditions) == 0 {
 		return nil
 	}

@@ -10,7 +10,13 @@ import (
 
 // Collections lists the collections by name.
 func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
-	return e.catalog.Collections(ctx)
+	all, err := e.catalog.Collections(ctx)
+	if e.isView() {
+		for i := range all {
+			all[i].Header.Pending, all[i].Header.Touched = nil, nil // they name documents
+		}
+	}
+	return all, err
 }
 
 // Documents yields the ledger of a collection by URI. "" means the configured collection; an unknown one is ErrNotFound.
@@ -90,6 +96,9 @@ type IndexGap struct {
 // wrong is in the report, not an error; the error says what kept it from looking: damage by which the collection cannot
 // be listed any more is ErrInvalid.
 func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
+	if err := e.whole("verify"); err != nil {
+		return nil, err
+	}
 	name := e.collection(collection)
 	defer e.write(name)() // a run under way would look like a difference
 	info, err := e.existing(ctx, name)

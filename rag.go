@@ -52,17 +52,24 @@ type Engine struct {
 	sparse       SparseIndex
 	fuser        Fuser
 	tokens       TokenCounter // of the embedder, or an estimate
-	ranker       lazyReranker
-	verifier     Verifier // nil: citations are not looked at
+	verifier     Verifier     // nil: citations are not looked at
 	prompts      prompts
 	sink         TraceSink         // nil: off
 	methods      map[string]string // provider by stage, for traces
 
 	queryTransforms []namedTransform
 
-	closers  []io.Closer
-	closed   atomic.Bool
-	snapshot bool // opened by WithSnapshot: nothing is written
+	snapshot bool   // opened by WithSnapshot: nothing is written
+	scope    Filter // of a view: it holds for everything; see Scoped
+
+	*state
+}
+
+// state is what changes while an engine works. An engine and its views have one together.
+type state struct {
+	closers []io.Closer
+	closed  atomic.Bool
+	ranker  lazyReranker
 
 	readers   readers      // searches under way
 	scores    scoreCache   // of the reranker
@@ -96,7 +103,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, writers: map[string]*sync.Mutex{}, snapshot: s.snapshot}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, state: &state{writers: map[string]*sync.Mutex{}}}
 	if err := e.build(&s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -265,8 +272,12 @@ func (e *Engine) own(p any) {
 	}
 }
 
-// Close releases what the engine opened. Calls under way must have returned. A second Close does nothing.
+// Close releases what the engine opened. Calls under way must have returned. A second Close does nothing, nor does that of
+// a view of [Engine.Scoped].
 func (e *Engine) Close() error {
+	if e.isView() {
+		return nil
+	}
 	e.closed.Store(true)
 	e.mu.Lock()
 	closers := e.closers

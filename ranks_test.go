@@ -74,7 +74,7 @@ func TestRerankComparesWithTheFusedList(t *testing.T) {
 }
 
 func TestStagesOfATraceAreAlwaysTheSix(t *testing.T) {
-	e := &Engine{config: DefaultConfig(), methods: map[string]string{StageSparse: "bm25"}, now: time.Now}
+	e := &Engine{config: DefaultConfig(), methods: map[string]string{StageSparse: "bm25"}, now: time.Now, state: &state{}}
 	s := newSearch(e, Query{Text: "x"})
 	var got []string
 	for _, span := range s.trace(nil).Stages {

@@ -28,6 +28,9 @@ func (r Recall) OK() bool { return r.Unreachable == 0 && len(r.Problems) == 0 }
 // Recall returns what was last measured of a collection's vectors. It is the zero value if nothing was, as where searches
 // are exact, or there are no vectors.
 func (e *Engine) Recall(ctx context.Context, collection string) (Recall, error) {
+	if err := e.whole("recall"); err != nil {
+		return Recall{}, err
+	}
 	name := e.collection(collection)
 	info, err := e.existing(ctx, name)
 	m, ok := e.vectors.(RecallMeasurer)

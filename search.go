@@ -33,7 +33,9 @@ type Query struct {
 	Expired    bool      // with AsOf: what is not in force is found too, with its status
 	Explain    bool      // put the trace into the result
 
-	Also  []SubQuery    // looked up beside Text, and fused with what it finds
+	Also     []SubQuery      // looked up beside Text, and fused with what it finds
+	Progress func(StageDone) // called as each stage ends, never by two goroutines at once; it must not block. nil: nobody listens
+
 	Turns []ChatMessage // the conversation before the question, oldest first, for query transforms that make a question of its own of a follow-up
 	AsIs  bool          // look Text and Also up as they are: leave the configured query transforms out
 
@@ -45,6 +47,14 @@ type Query struct {
 	Neighbours     *int     // fill Hit.Before and Hit.After
 	Parent         *bool    // fill Hit.Parent
 	Highlight      *bool    // fill Hit.Highlights
+}
+
+// StageDone says that a stage of a search has ended. A search that has to look deeper for its hits goes through stages
+// again.
+type StageDone struct {
+	Stage   string
+	Hits    int // candidates that the stage let through
+	Elapsed time.Duration
 }
 
 // Result is the outcome of a search.
@@ -222,7 +232,7 @@ func (s *search) understand(ctx context.Context) error {
 	span, start := s.begin(StageQuery)
 	defer s.end(span, start)
 	s.language = lang.Detect(s.text)
-	s.filter = s.q.Filter
+	s.filter = And(s.scope, s.q.Filter)
 	if !s.q.AsOf.IsZero() && !s.q.Expired {
 		s.filter = And(s.filter, ValidAt(s.q.AsOf))
 	}

@@ -25,7 +25,18 @@ func (s *search) begin(stage string) (*Span, time.Time) {
 }
 
 // end adds the time since start.
-func (s *search) end(span *Span, start time.Time) { span.ElapsedMS += milliseconds(s.now().Sub(start)) }
+func (s *search) end(span *Span, start time.Time) {
+	elapsed := s.now().Sub(start)
+	span.ElapsedMS += milliseconds(elapsed)
+	s.report(span.Stage, span.Out, elapsed)
+}
+
+// report tells who listens that a stage has ended.
+func (s *search) report(stage string, hits int, elapsed time.Duration) {
+	if s.q.Progress != nil {
+		s.q.Progress(StageDone{stage, hits, elapsed})
+	}
+}
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -116,6 +127,14 @@ type lane struct {
 	spent time.Duration
 }
 
+// hits counts what the lane found.
+func (l *lane) hits() (n int) {
+	for _, list := range l.lists {
+		n += len(list.matches)
+	}
+	return n
+}
+
 // found is what a lane found for one text.
 type found struct {
 	lookup  int // index among the texts
@@ -140,6 +159,7 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, l)
+			s.report(stage, l.hits(), l.spent)
 		})
 	}
 	if s.dense {
@@ -168,7 +188,8 @@ func (s *search) askEach(stage string, search func(l *lookup) ([]Match, error)) 
 			wg.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				if lists[i], errs[i] = search(l); errs[i] == nil {
+				lists[i], errs[i] = survive(stage, func() ([]Match, error) { return search(l) })
+				if errs[i] == nil {
 					errs[i] = checkFinite(lists[i])
 				}
 			})
@@ -184,6 +205,16 @@ func (s *search) askEach(stage string, search func(l *lookup) ([]Match, error)) 
 	return out
 }
 
+// survive makes a call of a provider; one that panics has failed. What the engine starts must not end the program.
+func survive[T any](who string, call func() (T, error)) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s gave up (panic: %v): %w", who, p, ErrInvalid)
+		}
+	}()
+	return call()
+}
+
 // laneFilter is the condition that the indexes are asked with. What they hold of a document that is being changed, or
 // whose change was cut short, may be newer than the document: all of it is a candidate, and hydrate decides.
 func (s *search) laneFilter() Filter {
@@ -194,7 +225,7 @@ func (s *search) laneFilter() Filter {
 	for _, uri := range s.pending {
 		changing.Values = append(changing.Values, uri)
 	}
-	return Or(s.filter, changing)
+	return And(s.scope, Or(s.filter, changing)) // a view has no part in the changes of others
 }
 
 // checkFinite reports a score that cannot be ranked.

@@ -46,5 +46,5 @@ func (e *Engine) writable(verb string) error {
 	if e.snapshot {
 		return fmt.Errorf("%s: the data is open as a snapshot, which can only be read: %w", verb, ErrUnsupported)
 	}
-	return nil
+	return e.whole(verb)
 }

@@ -54,7 +54,29 @@ func registerTestProviders() {
 		}
 		return ctx.Err()
 	}})
+	register("prints", &ragtest.HashEmbedder{Before: atQuestions(func(context.Context) error {
+		fmt.Println("loading weights")
+		_, err := os.NewFile(1, "stdout").WriteString("loaded\n") // as C code and child processes do
+		return err
+	})})
+	register("panics", &ragtest.HashEmbedder{Before: atQuestions(func(context.Context) error { panic("nothing is well") })})
+	register("waits", &ragtest.HashEmbedder{Before: atQuestions(func(ctx context.Context) error {
+		fmt.Fprintln(os.Stderr, "waiting")
+		<-ctx.Done()
+		fmt.Fprintln(os.Stderr, "waited")
+		return ctx.Err()
+	})})
 	rag.Default.Rerankers.Register("backwards", rag.Typed(func(rag.Env, struct{}) (rag.Reranker, error) { return backwards{}, nil }))
+}
+
+// atQuestions does something before a question is embedded.
+func atQuestions(do func(context.Context) error) func(context.Context, rag.EmbedRole, []string) error {
+	return func(ctx context.Context, role rag.EmbedRole, _ []string) error {
+		if role == rag.AsQuestion {
+			return do(ctx)
+		}
+		return nil
+	}
 }
 
 type backwards struct{}

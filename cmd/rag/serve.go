@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/mcpadapter"
+	"github.com/seed-d8745b77/rag/trace"
+)
+
+func newServe(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the data folder to other programs",
+		Long:  "serve answers other programs until it is interrupted.",
+	}
+	a.requireVerb(cmd)
+	cmd.AddCommand(newServeMCP(a))
+	return cmd
+}
+
+type serveFlags struct {
+	http                  string
+	tools, domains, roots []string
+	tokens                string
+	jwt                   mcpadapter.JWT
+	url                   string
+	hosts, origins        []string
+	stateless             bool
+	rate                  float64
+	logFile               string
+	budget                time.Duration
+}
+
+func newServeMCP(a *app) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve assistants and editors over the Model Context Protocol",
+		Long: `mcp speaks the Model Context Protocol: over its standard input and output, as a host starts it, or with --http over HTTP
+at /mcp. It reads the data folder as it is, also while an ingest writes, and opens it when the first call comes. Only
+--allow-ingest and the tool preset delete let it write, and then it holds the folder alone. docs/mcp.md has the settings for
+hosts, the tools and what HTTP needs.`,
+		Example: examples("rag serve mcp --dir /home/me/kb", "rag serve mcp --tools docs --domain admissions.yaml", "rag serve mcp --http 127.0.0.1:8765 --tokens tokens.json", "rag serve mcp --allow-ingest /home/me/papers"),
+		Args:    exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := a.out
+			if f.http == "" && a.out == os.Stdout { // before anything else can print
+				taken, err := mcpadapter.TakeStdout()
+				if err != nil {
+					return err
+				}
+				out, a.out = taken, os.Stderr
+			}
+			return a.serveMCP(cmd.Context(), &f, out)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.http, "http", "", "address for HTTP in place of standard input and output, such as 127.0.0.1:8765; without a host it is 127.0.0.1")
+	flags.StringSliceVar(&f.tools, "tools", mcpadapter.DefaultTools, "tools, by name or by preset: hub, docs, course, ingest, delete")
+	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): offers its tool; may come several times")
+	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder that may be ingested: offers the tools for it; may come several times")
+	flags.DurationVar(&f.budget, "budget", 45*time.Second, "longest a call may take")
+	flags.StringVar(&f.logFile, "log", "", "file to write the log to, besides the error stream")
+	flags.StringVar(&f.tokens, "tokens", "", "with --http: file of bearer tokens (JSON), each with a name and what it may see")
+	flags.StringVar(&f.jwt.JWKS, "jwks", "", "with --http: URL or file of the keys that sign bearer tokens (JWT)")
+	flags.StringVar(&f.jwt.Issuer, "jwt-issuer", "", "who must have issued them")
+	flags.StringVar(&f.jwt.Audience, "jwt-audience", "", "whom they must be meant for")
+	flags.StringToStringVar(&f.jwt.Claims, "jwt-claim", nil, "FIELD=CLAIM: only documents whose metadata field has the claim's value are seen")
+	flags.StringVar(&f.url, "public-url", "", "with --jwks: URL of the endpoint as clients call it")
+	flags.StringArrayVar(&f.hosts, "host", nil, "with --http: name by which the server may be called; needed behind a gateway")
+	flags.StringArrayVar(&f.origins, "origin", nil, "with --http: web page that may call, such as https://app.example")
+	flags.Float64Var(&f.rate, "rate", 500, "with --http: requests a second of one token, or of one address without tokens")
+	flags.BoolVar(&f.stateless, "stateless", false, "with --http: keep no sessions")
+	return cmd
+}
+
+// serveMCP serves until the context is done or the input ends.
+func (a *app) serveMCP(ctx context.Context, f *serveFlags, out io.Writer) error {
+	log, done, err := a.serveLog(f.logFile)
+	if err != nil {
+		return err
+	}
+	defer done()
+	data, opts, err := a.served(f, log)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	adapter, err := mcpadapter.New(data, opts)
+	if err != nil {
+		return err
+	}
+	defer adapter.Close()
+	if f.http == "" {
+		return adapter.ServeStdio(ctx, a.in, out)
+	}
+	return a.serveHTTP(ctx, f, adapter)
+}
+
+// served is the data, which is not opened yet, and what is offered of it.
+func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mcpadapter.Options, error) {
+	opts := mcpadapter.Options{Version: version(), Collection: a.collection, Tools: f.tools, Roots: f.roots, Budget: f.budget, Logger: log}
+	write := len(f.roots) > 0
+	if write {
+		opts.Tools = append(append([]string{}, f.tools...), "ingest")
+	}
+	for _, name := range f.tools {
+		write = write || name == "delete" || name == "delete_document"
+	}
+	for _, file := range f.domains {
+		d, err := domain.Load(file)
+		if err != nil {
+			return nil, opts, err
+		}
+		opts.Domains = append(opts.Domains, d)
+	}
+	loaded, err := a.settings()
+	if err != nil {
+		return nil, opts, err
+	}
+	if opts.Collection == "" {
+		opts.Collection = loaded.Config.Collection
+	}
+	engine := []rag.Option{rag.WithConfig(loaded.Config), rag.WithLogger(log), rag.WithLockWait(a.wait)}
+	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
+		sink := trace.NewJSONL(a.dataDir(), trace.JSONLConfig{}) // a snapshot would keep none
+		engine = append(engine, rag.WithTraceSink(sink))
+	}
+	return mcpadapter.Folder(a.dataDir(), write, log, engine...), opts, nil
+}
+
+// serveLog is the log of a server: to the error stream, and to a file.
+func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
+	level := slog.LevelInfo
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	to, done := a.err, func() {}
+	if file != "" {
+		f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, nil, fmt.Errorf("log: %w", err)
+		}
+		to, done = io.MultiWriter(f, a.err), func() { f.Close() }
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})), done, nil
+}
+
+func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.Adapter) error {
+	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.hosts, Origins: f.origins, Stateless: f.stateless, Rate: f.rate}
+	if f.tokens != "" {
+		data, err := os.ReadFile(f.tokens)
+		if err != nil {
+			return fmt.Errorf("tokens: %w", err)
+		}
+		if o.Tokens, err = mcpadapter.ParseTokens(data); err != nil {
+			return err
+		}
+	}
+	if f.jwt.JWKS != "" {
+		o.JWT = &f.jwt
+	}
+	h, err := adapter.Handler(o)
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(f.http)
+	if err != nil {
+		return fmt.Errorf("--http %s: want HOST:PORT: %w", f.http, rag.ErrInvalid)
+	}
+	if host == "" { // not to the whole network unless that is asked for
+		host = "127.0.0.1"
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return err
+	}
+	a.note("serving http://%s/mcp", ln.Addr())
+	return mcpadapter.Serve(ctx, ln, h)
+}

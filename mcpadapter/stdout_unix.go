@@ -1,0 +1,24 @@
+//go:build unix
+
+package mcpadapter
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// TakeStdout returns the standard output for the protocol alone and points file descriptor 1 at the standard error, so that
+// whatever else is printed, also by C code and child processes, cannot come between messages. Call it first of all.
+func TakeStdout() (*os.File, error) {
+	fd, err := unix.Dup(1)
+	if err != nil {
+		return nil, fmt.Errorf("take the standard output: %w", err)
+	}
+	unix.CloseOnExec(fd)
+	if err := unix.Dup2(2, 1); err != nil {
+		return nil, fmt.Errorf("take the standard output: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "protocol"), nil
+}
