@@ -30,7 +30,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		shown.WriteString(piece)
 		return piece == "" || a.yield(AnswerEvent{Text: piece})
 	}
-	stream, read := cite.NewStream(len(a.answer.Sources)), 0
+	stream, most := cite.NewStream(len(a.answer.Sources)), tokenBytes*a.config.Answer.MaxTokens
 	for delta, err := range a.chat.Chat(ctx, ChatRequest{Messages: messages, MaxTokens: a.config.Answer.MaxTokens}) {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -45,10 +45,14 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		if delta.Stop != "" {
 			span.Detail["stop"] = delta.Stop
 		}
-		if !show(stream.Write(delta.Text)) {
+		text := delta.Text
+		if most -= len(text); most <= 0 {
+			text = strings.ToValidUTF8(text[:len(text)+most], "")
+		}
+		if !show(stream.Write(text)) {
 			return "", context.Canceled
 		}
-		if read += len(delta.Text); read > tokenBytes*a.config.Answer.MaxTokens {
+		if most <= 0 {
 			span.Detail["stop"] = StopLength // it was told to stop before
 			break
 		}

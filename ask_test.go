@@ -328,15 +328,18 @@ func TestAskFallsBackOnAllSources(t *testing.T) {
 }
 
 func TestAskCutsAReplyWithoutEnd(t *testing.T) {
-	f := newLeave(t, rag.WithChatModel(chatFunc(func(context.Context, rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
-		return func(yield func(rag.ChatDelta, error) bool) {
-			for yield(rag.ChatDelta{Text: "Every employee has twenty five days [1]. "}, nil) {
+	const sentence = "Every employee has twenty five days [1]. "
+	for name, piece := range map[string]string{"in many pieces": sentence, "in one piece": strings.Repeat(sentence, 1<<16)} {
+		f := newLeave(t, rag.WithChatModel(chatFunc(func(context.Context, rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
+			return func(yield func(rag.ChatDelta, error) bool) {
+				for yield(rag.ChatDelta{Text: piece}, nil) {
+				}
 			}
+		})))
+		a := ask(t, f, question(leaveQuestion))
+		if a.Mode != rag.AnswerGenerated || a.Reliability != rag.ToVerify || len(a.Notes) != 1 || len(a.Text) > 1<<16 {
+			t.Errorf("%s: got %s of %d bytes, %s, notes %v", name, a.Mode, len(a.Text), a.Reliability, a.Notes)
 		}
-	})))
-	a := ask(t, f, question(leaveQuestion))
-	if a.Mode != rag.AnswerGenerated || a.Reliability != rag.ToVerify || len(a.Notes) != 1 || len(a.Text) > 1<<16 {
-		t.Errorf("got %s of %d bytes, %s, notes %v", a.Mode, len(a.Text), a.Reliability, a.Notes)
 	}
 }
 
