@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-d8745b77/rag/internal/cite"
 	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
@@ -125,11 +126,13 @@ func (a *answering) do(ctx context.Context) error {
 	if a.chat == nil || a.req.Extractive {
 		return a.extract(ctx)
 	}
+	all := a.answer.Sources
 	text, err := a.generate(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		a.answer.Sources = all // also those that the model's budget had no room for
 		a.note(StageGenerate, SpanFailed, "the answer is in sentences of the sources: "+err.Error())
 		return a.extract(ctx)
 	}
@@ -219,14 +222,23 @@ func (a *answering) trace(err error) *Trace {
 	return t
 }
 
-// declined turns a reply that says that the sources hold no answer into a refusal.
+// declined turns a reply that says that the sources hold no answer into a refusal, in whatever language the model says it.
+// What it says besides stands, unless that cites a source: then it is an answer.
 func (a *answering) declined() bool {
-	const around = " \n.。!*\"“”"
-	if !strings.EqualFold(strings.Trim(strings.ReplaceAll(a.answer.Text, "’", "'"), around), strings.Trim(a.phrase(), around)) {
+	const around = " \n.。!！*_\"“”"
+	text := strings.ReplaceAll(a.answer.Text, "’", "'")
+	sentences := cite.Sentences(text)
+	if len(sentences) == 0 || len(cite.Markers(text)) > 0 {
 		return false
 	}
-	a.decline("the chat model found no answer in the sources")
-	return true
+	first := strings.Trim(text[sentences[0].Start:sentences[0].End], around)
+	for _, phrase := range refusalPhrases {
+		if strings.EqualFold(first, strings.Trim(phrase, around)) {
+			a.decline("the chat model found no answer in the sources")
+			return true
+		}
+	}
+	return false
 }
 
 // refuse answers that there is no answer.

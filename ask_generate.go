@@ -30,7 +30,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		shown.WriteString(piece)
 		return piece == "" || a.yield(AnswerEvent{Text: piece})
 	}
-	stream := cite.NewStream(len(a.answer.Sources))
+	stream, most := cite.NewStream(len(a.answer.Sources)), tokenBytes*a.config.Answer.MaxTokens
 	for delta, err := range a.chat.Chat(ctx, ChatRequest{Messages: messages, MaxTokens: a.config.Answer.MaxTokens}) {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -45,8 +45,16 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		if delta.Stop != "" {
 			span.Detail["stop"] = delta.Stop
 		}
-		if !show(stream.Write(delta.Text)) {
+		text := delta.Text
+		if most -= len(text); most <= 0 {
+			text = strings.ToValidUTF8(text[:len(text)+most], "")
+		}
+		if !show(stream.Write(text)) {
 			return "", context.Canceled
+		}
+		if most <= 0 {
+			span.Detail["stop"] = StopLength // it was told to stop before
+			break
 		}
 	}
 	show(stream.Close())
@@ -66,15 +74,21 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 	return shown.String(), nil
 }
 
+// tokenBytes is more than the tokens of any text have on the mean: what is longer than this for each of its tokens comes from
+// a service that does not keep to max_tokens, and may never end.
+const tokenBytes = 16
+
 // cite lists the citations of the text, each with its claim and with the sentence of the source that is closest to it.
 func (a *answering) cite() {
 	span, start := a.begin(StageCite)
 	defer a.end(span, start)
-	for _, m := range cite.Markers(a.answer.Text) {
+	markers := cite.Markers(a.answer.Text)
+	claims := cite.Claims(a.answer.Text, markers)
+	for i, m := range markers {
 		if m.Number > len(a.answer.Sources) {
 			continue
 		}
-		claim, passage := cite.Claim(a.answer.Text, m), a.answer.Sources[m.Number-1].Hit.Chunk.Text
+		claim, passage := claims[i], a.answer.Sources[m.Number-1].Hit.Chunk.Text
 		quote := cite.Closest(claim, passage)
 		a.answer.Citations = append(a.answer.Citations, Citation{
 			Marker: m.Number, Start: m.Start, End: m.End, Claim: claim, Quote: passage[quote.Start:quote.End],

@@ -316,6 +316,33 @@ func TestAskFallsBackOnTheSources(t *testing.T) {
 	}
 }
 
+// TestAskFallsBackOnAllSources: what the model's budget had no room for can be quoted all the same.
+func TestAskFallsBackOnAllSources(t *testing.T) {
+	f := newLeave(t, rag.WithChatModel(replies(errors.New("no such host"))))
+	want := ask(t, f, rag.AskRequest{Query: rag.Query{Text: leaveQuestion}, Extractive: true})
+	req := question(leaveQuestion)
+	req.ContextTokens = 1
+	if a := ask(t, f, req); a.Text != want.Text || len(a.Sources) != len(want.Sources) || len(a.Sources) < 2 {
+		t.Errorf("got %q of %d sources, want %q of %d", a.Text, len(a.Sources), want.Text, len(want.Sources))
+	}
+}
+
+func TestAskCutsAReplyWithoutEnd(t *testing.T) {
+	const sentence = "Every employee has twenty five days [1]. "
+	for name, piece := range map[string]string{"in many pieces": sentence, "in one piece": strings.Repeat(sentence, 1<<16)} {
+		f := newLeave(t, rag.WithChatModel(chatFunc(func(context.Context, rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
+			return func(yield func(rag.ChatDelta, error) bool) {
+				for yield(rag.ChatDelta{Text: piece}, nil) {
+				}
+			}
+		})))
+		a := ask(t, f, question(leaveQuestion))
+		if a.Mode != rag.AnswerGenerated || a.Reliability != rag.ToVerify || len(a.Notes) != 1 || len(a.Text) > 1<<16 {
+			t.Errorf("%s: got %s of %d bytes, %s, notes %v", name, a.Mode, len(a.Text), a.Reliability, a.Notes)
+		}
+	}
+}
+
 func TestAskEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := newLeave(t, rag.WithChatModel(chatFunc(func(ctx context.Context, _ rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
@@ -338,9 +365,20 @@ func TestAskNotesACutReply(t *testing.T) {
 }
 
 func TestAskTakesTheModelsRefusal(t *testing.T) {
-	f := newLeave(t, rag.WithChatModel(replies(nil, rag.ChatDelta{Text: "\"I don't know.\"\n"})))
-	if a := ask(t, f, question(leaveQuestion)); !a.Refused || a.Reliability != rag.NoAnswer || !strings.Contains(a.Text, "I don't know.") || len(a.Sources) == 0 {
-		t.Errorf("got %+v", a)
+	for reply, refused := range map[string]bool{
+		"\"I don't know.\"\n":                                   true,
+		"I don’t know. The sources do not say.":                 true,
+		"Je ne sais pas.":                                       true,
+		"**我不知道。**":                                             true,
+		"I don't know why. It is so [1].":                       false,
+		"I don't know. But every employee has twenty five [1].": false,
+		"I don't know how this is said.":                        false,
+	} {
+		f := newLeave(t, rag.WithChatModel(replies(nil, rag.ChatDelta{Text: reply})))
+		a := ask(t, f, question(leaveQuestion))
+		if a.Refused != refused || refused != (a.Reliability == rag.NoAnswer) || !strings.HasPrefix(a.Text, reply[:5]) || len(a.Sources) == 0 {
+			t.Errorf("%q: refused %v, %s, %q", reply, a.Refused, a.Reliability, a.Text)
+		}
 	}
 }
 

@@ -48,12 +48,14 @@ func readCitations(candidate string, sources int) (string, []rag.RejectedCitatio
 // citations reads the markers of a cleaned text.
 func (r *run) citations(text string) []rag.Citation {
 	var out []rag.Citation
-	for _, m := range cite.Markers(text) {
+	markers := cite.Markers(text)
+	claims := cite.Claims(text, markers)
+	for i, m := range markers {
 		s, ok := r.table.source(m.Number)
 		if !ok {
 			continue // Clean has taken these out
 		}
-		claim, passage := cite.Claim(text, m), s.Hit.Chunk.Text
+		claim, passage := claims[i], s.Hit.Chunk.Text
 		quote := cite.Closest(claim, passage)
 		out = append(out, rag.Citation{Marker: m.Number, Start: m.Start, End: m.End, Claim: claim, Quote: passage[quote.Start:quote.End]})
 	}

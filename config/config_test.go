@@ -140,7 +140,7 @@ llm: {provider: failover, models: [{provider: openai, api_key: abc, max_tokens: 
 		"embedder.max_tokens":            {Value: json.Number("100"), Origin: "rag.yaml:7"},
 		"embedder.tokenizer":             {Value: "bert", Origin: "rag.yaml:8"},
 		"embedder.headers.Authorization": {Value: "***", Origin: "rag.yaml:9"},
-		"embedder.headers.x.1":           {Value: "b", Origin: "rag.yaml:9"},
+		"embedder.headers.x.1":           {Value: "***", Origin: "rag.yaml:9"},
 		"embedder.auth_tokens.0":         {Value: "***", Origin: "rag.yaml:10"},
 		"embedder.db.password":           {Value: "***", Origin: "rag.yaml:11"},
 		"llm.models.0.api_key":           {Value: "***", Origin: "rag.yaml:12"},

@@ -25,7 +25,7 @@ type Value struct {
 
 // Redacted returns every value of a configuration in the order of rag.Config, without secrets: hidden is what came
 // from an environment variable, what stands under a key that names a secret (key, token, secret, password,
-// credential, authorization), and the user part of a URL.
+// credential, authorization) or under headers, and the user part of a URL.
 func Redacted(l Loaded) []Value {
 	p := printer{loaded: l}
 	p.walk(reflect.ValueOf(l.Config), "")
@@ -137,10 +137,11 @@ func (p *printer) originOf(path string) Origin {
 // urlUser is the user part of a URL with its scheme.
 var urlUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]+@`)
 
-// isSecret reports whether a key on the path names a secret.
+// isSecret reports whether a key on the path names a secret. Headers that a service is sent are secrets whatever they are
+// called: gateways want keys under names of their own.
 func isSecret(path string, v any) bool {
 	_, isText := v.(string)
-	return slices.ContainsFunc(strings.Split(path, "."), func(key string) bool { return isSecretKey(key, isText) })
+	return slices.ContainsFunc(strings.Split(path, "."), func(key string) bool { return key == "headers" || isSecretKey(key, isText) })
 }
 
 // isSecretKey reports whether a key names a secret. A number of tokens (max_tokens) is none, nor is a tokenizer.

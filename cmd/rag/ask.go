@@ -129,7 +129,10 @@ func (a *app) printAnswer(answer *rag.Answer, withText bool) {
 			printWrapped(a.out, line, a.width())
 		}
 	}
-	facts := []string{answer.Reliability, answer.Mode, fmt.Sprintf("confidence %.2f", answer.Confidence)}
+	facts := []string{answer.Mode}
+	if answer.Reliability != "" { // small talk has none
+		facts = []string{answer.Reliability, answer.Mode, fmt.Sprintf("confidence %.2f", answer.Confidence)}
+	}
 	if answer.NeedsReview {
 		facts = append(facts, "a source needs review")
 	}

@@ -15,6 +15,9 @@ func TestAsk(t *testing.T) {
 		prints("The coffee machine is cleaned on Fridays. [1]", "extractive", "[1] docs")
 	s.rag("ask", "--stream", "when is the coffee machine cleaned?").want(exitDone).prints("The coffee machine is cleaned on Fridays. [1]")
 	s.rag("ask", "who won the football championship of Brazil?").want(exitDone).prints("I don't know.", "NO ANSWER")
+	if o := s.rag("ask", "hello").want(exitDone); strings.Contains(o.stdout, "confidence") {
+		t.Errorf("small talk has a confidence:\n%s", o.stdout)
+	}
 	s.rag("ask", "--stream", "--json", "coffee").want(exitUsage)
 	s.rag("ask").want(exitUsage)
 }

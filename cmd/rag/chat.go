@@ -189,6 +189,8 @@ func (c *chat) stream(ctx context.Context, question string) error {
 		}
 		if event.Stage == rag.StageExtract && written { // the text begins anew
 			fmt.Fprintln(c.out)
+			c.note("the chat model did not come to an end: the answer begins anew")
+			written = false
 		}
 		if event.Answer != nil {
 			c.last = event.Answer

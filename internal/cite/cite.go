@@ -2,8 +2,9 @@
 // source, and tells which sentence each stands by.
 //
 //	text, rejected := cite.Clean("30 days【1】 or more [7].", 4) // "30 days[1] or more.", [7]: there are 4 sources
-//	for _, m := range cite.Markers(text) {
-//		fmt.Println(m.Number, cite.Claim(text, m))
+//	markers := cite.Markers(text)
+//	for i, claim := range cite.Claims(text, markers) {
+//		fmt.Println(markers[i].Number, claim)
 //	}
 //
 // A text is read as Markdown: what stands in code, in addresses and in formulas is no citation.

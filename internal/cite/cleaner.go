@@ -25,7 +25,9 @@ func (c *cleaner) write(text string) string {
 		cleaned := c.piece(line)
 		out.WriteString(cleaned)
 		c.offset += len(cleaned)
-		c.line += cleaned
+		if begin := strings.TrimLeft(c.line, " "); begin == "" || begin[0] == '`' || begin[0] == '~' {
+			c.line += cleaned // it may be a fence
+		}
 		c.inLine = !strings.HasSuffix(line, "\n")
 		if !c.inLine {
 			c.fence = nextFence(c.fence, c.line)
@@ -45,11 +47,12 @@ func (c *cleaner) piece(raw string) string {
 	for {
 		p := c.pass(raw)
 		c.rejected = append(c.rejected, p.rejected...)
-		if p.out == raw {
+		cleaned := p.out.String()
+		if cleaned == raw {
 			c.markers = append(c.markers, p.markers...)
 			return raw
 		}
-		raw = p.out
+		raw = cleaned
 		if rounds++; rounds > maxRounds {
 			raw = strings.Map(func(r rune) rune {
 				if strings.ContainsRune(openers+closers, r) {
@@ -69,7 +72,7 @@ const maxRounds = 8
 type pass struct {
 	*cleaner
 	raw      string
-	out      string
+	out      strings.Builder
 	markers  []Marker
 	rejected []Rejected
 }
@@ -78,12 +81,12 @@ func (c *cleaner) pass(raw string) *pass {
 	p := &pass{cleaner: c, raw: raw}
 	for at := 0; at < len(raw); {
 		if n := protected(raw, at); n > 0 {
-			p.out += raw[at : at+n]
+			p.out.WriteString(raw[at : at+n])
 			at += n
 			continue
 		}
 		if n := index(raw, at); n > 0 {
-			p.out += raw[at : at+n]
+			p.out.WriteString(raw[at : at+n])
 			at += n
 			continue
 		}
@@ -92,7 +95,7 @@ func (c *cleaner) pass(raw string) *pass {
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(raw[at:])
-		p.out += raw[at : at+size]
+		p.out.WriteString(raw[at : at+size])
 		at += size
 	}
 	return p
@@ -116,7 +119,7 @@ func (p *pass) group(at int) (group, bool) {
 
 // clauseEnds reports whether nothing but citations stands before the next punctuation mark.
 func clauseEnds(rest string) bool {
-	for {
+	for range mostGroups {
 		rest = strings.TrimLeft(rest, " \t")
 		r, _ := utf8.DecodeRuneInString(rest)
 		if rest == "" || r == '\n' || r == '\r' || strings.ContainsRune(punctuation, r) {
@@ -128,7 +131,11 @@ func clauseEnds(rest string) bool {
 		}
 		rest = rest[g.size:]
 	}
+	return false
 }
+
+// mostGroups is how many citations stand behind one another in a text that somebody is to read.
+const mostGroups = 16
 
 // take writes the sources that a group names and returns where the text goes on.
 func (p *pass) take(g group, at int) int {
@@ -150,12 +157,12 @@ func (p *pass) take(g group, at int) int {
 			continue
 		}
 		seen[n] = true
-		if len(seen) == 1 && indexable(p.out) {
-			p.out += " " // or it would look like an element of an array
+		if len(seen) == 1 && indexable(p.out.String()) {
+			p.out.WriteString(" ") // or it would look like an element of an array
 		}
-		start := p.offset + len(p.out)
-		p.out += "[" + strconv.Itoa(n) + "]"
-		p.markers = append(p.markers, Marker{n, start, p.offset + len(p.out)})
+		start := p.offset + p.out.Len()
+		p.out.WriteString("[" + strconv.Itoa(n) + "]")
+		p.markers = append(p.markers, Marker{n, start, p.offset + p.out.Len()})
 	}
 	next := at + g.size
 	if len(numbers) == 0 {
@@ -169,16 +176,18 @@ func (p *pass) close(next int) int {
 	rest := p.raw[next:]
 	after, _ := utf8.DecodeRuneInString(rest)
 	ends := rest == "" || unicode.IsSpace(after) || strings.ContainsRune(punctuation+")）", after)
-	switch trimmed := strings.TrimRight(p.out, " \t"); {
+	out := p.out.String()
+	switch trimmed := strings.TrimRight(out, " \t"); {
 	case trimmed == "" && !p.inLine: // the line begins here
 		return next + len(rest) - len(strings.TrimLeft(rest, " \t"))
 	case ends:
-		p.out = trimmed
 		if sep := strings.TrimRight(trimmed, ",;，；、"); strings.HasSuffix(sep, "]") && len(trimmed)-len(sep) > 0 && len(p.markers) > 0 && p.offset+len(sep) == p.markers[len(p.markers)-1].End {
-			p.out = sep // "[1], [7]": the comma goes with what it set apart
+			trimmed = sep // "[1], [7]": the comma goes with what it set apart
 		}
-	case trimmed == p.out && after < unspaced && p.out != "":
-		p.out += " "
+		p.out.Reset()
+		p.out.WriteString(trimmed)
+	case trimmed == out && after < unspaced && out != "":
+		p.out.WriteString(" ")
 	}
 	return next
 }

@@ -72,6 +72,7 @@ var (
 	number   = `(?:` + label + `\s*[:：#.°№]*\s*)?[\^#]?\s*([-−]?\d+)`
 	oneItem  = regexp.MustCompile(`(?i)^` + number + `(?:\s*(?:[-–—~～−]|to|à|bis|至|到)\s*` + number + `)?`)
 	between  = regexp.MustCompile(`(?i)^\s*(?:[,;、，；/&+]|and|et|und|和|及|与)\s*|^\s+`)
+	ofFile   = regexp.MustCompile(`^\d+:\d+†`) // 【4:0†leave.md】 counts calls of a tool that was never called here
 	behind   = regexp.MustCompile(`(?i)^\s*(?:†|[:：|]\s*\D|[,，;；]?\s*(?:pp?\.?|pages?|s\.|§|sect(?:ion)?|lines?|lignes?|第)\s*\d)`)
 )
 
@@ -118,6 +119,7 @@ func closing(text string) int {
 		switch {
 		case r == '\n':
 			return -1
+		case r < unicode.MaxASCII && !strings.ContainsRune("[]()", r): // nearly all
 		case strings.ContainsRune(openers, r):
 			open++
 		case strings.ContainsRune(closers, r):
@@ -137,7 +139,7 @@ func (g *group) read(content string, round bool) (ok bool) {
 		round = false // brackets in brackets: [[1]], ([1])
 	}
 	rest := content
-	for {
+	for !ofFile.MatchString(content) {
 		m := oneItem.FindStringSubmatch(rest)
 		if m == nil {
 			break
@@ -160,7 +162,7 @@ func (g *group) read(content string, round bool) (ok bool) {
 	switch {
 	case len(g.items) == 0:
 		note := strings.HasPrefix(content, "^") && len(content) > 1 && !strings.ContainsFunc(content, unicode.IsSpace)
-		if !(note && !round) && !(named != nil && strings.ContainsAny(named[1], ":：")) && content != "n" {
+		if !(note && !round) && !ofFile.MatchString(content) && !(named != nil && strings.ContainsAny(named[1], ":：")) && content != "n" {
 			return false
 		}
 		g.reason = "it names no source by number"
@@ -184,7 +186,8 @@ func (g *group) small() bool {
 	return true
 }
 
-// plain maps wide digits and signs to the usual ones, and brackets inside of brackets to blanks.
+// plain maps wide digits and signs, and digits of other scripts, to the usual ones, and brackets inside of brackets to
+// blanks. It drops what nobody sees.
 func plain(r rune) rune {
 	switch {
 	case strings.ContainsRune(openers+closers, r):
@@ -193,6 +196,14 @@ func plain(r rune) rune {
 		return r - '！' + '!'
 	case r == '　':
 		return ' '
+	case unicode.Is(unicode.Cf, r): // a blank of no width hides nothing
+		return -1
+	case r > unicode.MaxASCII && unicode.IsDigit(r): // "٧": digits of a script stand in a row, from 0
+		value := rune(0)
+		for value < 9 && unicode.IsDigit(r-value-1) {
+			value++
+		}
+		return '0' + value
 	}
 	return r
 }
@@ -214,8 +225,8 @@ func link(text string) int {
 	if !strings.HasPrefix(text, "(") {
 		return 0
 	}
-	end := strings.IndexAny(text, ")\n")
-	if end < 2 || text[end] != ')' || end > maxLink {
+	end := strings.IndexAny(text[:min(len(text), maxLink)], ")\n")
+	if end < 2 || text[end] != ')' {
 		return 0
 	}
 	target := text[1:end]

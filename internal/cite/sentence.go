@@ -141,14 +141,22 @@ var abbreviations = func() map[string]bool {
 	return m
 }()
 
-// Claim returns the sentence of a cleaned text that a citation stands by, without citations.
-func Claim(text string, m Marker) string {
-	for _, s := range Sentences(text) {
-		if m.Start < s.End {
-			return Strip(text[s.Start:s.End])
+// Claims returns, for each of the citations of a cleaned text in their order, the sentence that it stands by, without
+// citations.
+func Claims(text string, markers []Marker) []string {
+	sentences, at, said := Sentences(text), -1, ""
+	claims := make([]string, len(markers))
+	for i, m := range markers {
+		for at < 0 || at < len(sentences) && m.Start >= sentences[at].End {
+			if at++; at < len(sentences) {
+				said = Strip(text[sentences[at].Start:sentences[at].End])
+			} else {
+				said = ""
+			}
 		}
+		claims[i] = said
 	}
-	return ""
+	return claims
 }
 
 // Strip returns a cleaned text without its citations.

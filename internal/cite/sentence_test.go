@@ -32,12 +32,9 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-func TestClaim(t *testing.T) {
+func TestClaims(t *testing.T) {
 	text := "Leave is 25 days [1]. Notice is three months. [2][3]"
-	var got []string
-	for _, m := range Markers(text) {
-		got = append(got, Claim(text, m))
-	}
+	got := Claims(text, Markers(text))
 	if diff := cmp.Diff([]string{"Leave is 25 days.", "Notice is three months.", "Notice is three months."}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

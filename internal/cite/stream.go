@@ -14,10 +14,15 @@ type Stream struct {
 	pending string
 	begun   bool // it is known whether the reply is an object
 	object  bool // the reply is an object: nothing of it can be shown before all is there
+	wait    int  // bytes pending below which looking again is not worth it
 }
 
 // NewStream returns a stream for a reply to which there are this many sources.
 func NewStream(sources int) *Stream { return &Stream{cleaner: cleaner{sources: sources}} }
+
+// waitShare is the part by which what is pending must grow to be looked at again, so that a line takes time in proportion
+// to its length.
+const waitShare = 8
 
 // Write takes a piece of the reply and returns what can be shown now.
 func (s *Stream) Write(piece string) (shown string) {
@@ -25,11 +30,12 @@ func (s *Stream) Write(piece string) (shown string) {
 	if !s.begun {
 		s.begun, s.object = looksLikeObject(s.pending)
 	}
-	if !s.begun || s.object {
+	if !s.begun || s.object || len(s.pending) < s.wait && !strings.Contains(piece, "\n") {
 		return ""
 	}
 	n := s.cleaner.settled(s.pending)
 	shown, s.pending = s.cleaner.write(s.pending[:n]), s.pending[n:]
+	s.wait = len(s.pending) + len(s.pending)/waitShare // a long line that cannot be settled is not read again for each word
 	return shown
 }
 
@@ -57,10 +63,12 @@ func (c *cleaner) settled(text string) int {
 	if state.fence != "" || !state.inLine && !plainStart(line) {
 		return whole
 	}
-	for at := len(line) - 1; at > 0; at-- {
+	tries := 0
+	for at := len(line) - 1; at > 0 && tries < mostTries; at-- {
 		if !isBlank(line[at]) || isBlank(line[at-1]) {
 			continue
 		}
+		tries++
 		before, _ := utf8.DecodeLastRuneInString(line[:at])
 		if (unicode.IsLetter(before) || unicode.IsDigit(before) || strings.ContainsRune(".。!?！？", before)) && !open(line[:at]) {
 			return whole + at
@@ -68,6 +76,9 @@ func (c *cleaner) settled(text string) int {
 	}
 	return whole
 }
+
+// mostTries is how many blanks are tried, from the end: what is open at all of them is mostly open at those before too.
+const mostTries = 24
 
 // plainStart reports whether a line begins with a word, so that it opens no code block, however it goes on.
 func plainStart(line string) bool {
