@@ -122,7 +122,7 @@ func (r *partReader) read(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // read only: nothing to lose
-	return r.limits.readAll(f, 0)
+	return r.limits.readAll(untilDone{ctx, f}, 0)
 }
 
 // list returns what was asked for, in the order of the names; nil for nothing.
@@ -162,6 +162,19 @@ func partChange(was, now []Part) string {
 		}
 	}
 	return changed
+}
+
+// untilDone reads until ctx is done, so that a source that comes in drops ends with its time.
+type untilDone struct {
+	ctx context.Context //nolint:containedctx // lives as long as one reading
+	io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
 }
 
 // readAll reads a source or what lies beside it; size is how many bytes it should have, 0 if that is not known.

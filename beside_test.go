@@ -153,6 +153,9 @@ func TestPicturesBesideASource(t *testing.T) {
 			if action, reason := f.plan(name); action != "update" || reason != "picture changed: img/mast.png" {
 				t.Errorf("a changed picture: %s, %q", action, reason)
 			}
+			if rep := f.ingest(func(r *rag.IngestRequest) { r.DryRun = true }); len(rep.Skipped) != 1 {
+				t.Errorf("a dry run passes over %v", rep.Skipped)
+			}
 			embedded := f.embedder.Texts()
 			if rep = f.ingest(nil); rep.Updated != 1 || f.embedder.Texts() != embedded {
 				t.Errorf("a changed picture: %+v, %d texts embedded", rep, f.embedder.Texts()-embedded)

@@ -10,7 +10,7 @@ import (
 // DeleteRequest says what to delete: documents by URI, or everything.
 type DeleteRequest struct {
 	Collection string   // "" means Config.Collection
-	URIs       []string // documents to delete; one that ends in "/" means every document below it
+	URIs       []string // documents to delete, those of a source with all that it gave; one that ends in "/" means every document below it
 	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition
 	All        bool     // the whole collection with its header
 }
@@ -180,14 +180,11 @@ func (e *Entry) fields() Meta {
 	return c.Fields()
 }
 
-// entriesOf returns the document of a URI, or those below one that ends in a slash; "" has all below it.
+// entriesOf returns the document of a URI with the further ones of its source, or those below one that ends in a slash;
+// "" has all below it.
 func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, error) {
 	if uri != "" && !strings.HasSuffix(uri, "/") {
-		entry, err := e.catalog.Entry(ctx, name, uri)
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
-		return []Entry{entry}, err
+		return e.entriesOfSource(ctx, name, uri)
 	}
 	var below []Entry
 	for entry, err := range e.catalog.Entries(ctx, name) {
@@ -199,4 +196,23 @@ func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, erro
 		}
 	}
 	return below, nil
+}
+
+// entriesOfSource returns the documents that the source of a URI gave, the first of which may be deleted already.
+func (e *Engine) entriesOfSource(ctx context.Context, name, uri string) (all []Entry, err error) {
+	for n := 0; ; n++ {
+		doc := uri
+		if n > 0 {
+			doc = furtherURI(uri, n)
+		}
+		entry, err := e.catalog.Entry(ctx, name, doc)
+		switch {
+		case err == nil:
+			all = append(all, entry)
+		case !errors.Is(err, ErrNotFound):
+			return nil, err
+		case n > 0:
+			return all, nil
+		}
+	}
 }

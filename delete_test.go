@@ -97,3 +97,31 @@ func TestDeleteWaitsForTheIngest(t *testing.T) {
 	}
 	f.sound()
 }
+
+// A file that gave several documents goes with all of them, also if the first is gone already.
+func TestDeleteOfASourceWithSeveralDocuments(t *testing.T) {
+	for name, first := range map[string]string{"whole": "", "rest": "one"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.write("r.jsonl", "{\"kind\": \"one\", \"text\": \"a walrus\"}\n{\"kind\": \"two\", \"text\": \"a walrus cow\"}\n{\"kind\": \"three\", \"text\": \"a walrus bull\"}\n")
+			f.write("r.jsonl.md", "A walrus of another file.")
+			f.ingest(nil)
+			uri := rag.FileURI(filepath.Join(f.docs, "r.jsonl"))
+			want := 3
+			if first != "" {
+				want--
+				if rep, err := f.Delete(t.Context(), rag.DeleteRequest{Filter: rag.Eq("kind", first)}); err != nil || rep.Documents != 1 {
+					t.Fatalf("%+v, %v", rep, err)
+				}
+			}
+			rep, err := f.Delete(t.Context(), rag.DeleteRequest{URIs: []string{uri}})
+			if err != nil || rep.Documents != want || len(rep.NotFound) > 0 {
+				t.Errorf("%+v, %v", rep, err)
+			}
+			if got := names(f.search(rag.Query{Text: "walrus"})); len(got) != 1 || got[0] != "r.jsonl.md" {
+				t.Errorf("found %v", got)
+			}
+			f.sound()
+		})
+	}
+}

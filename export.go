@@ -169,9 +169,13 @@ func Exported(path string) (Sources, error) {
 	if err != nil {
 		return Sources{}, err
 	}
-	f, err := os.Open(abs)
+	file, err := os.OpenFile(abs, os.O_RDONLY|dontWait, 0)
 	if err != nil {
 		return Sources{}, readable(err)
+	}
+	f, err := regular(file) // it is read twice
+	if err != nil {
+		return Sources{}, err
 	}
 	defer f.Close() // read only: nothing to lose
 	list, err := listExport(f, abs)

@@ -114,6 +114,25 @@ func TestExportAndImportIntoAnotherModel(t *testing.T) {
 	}
 }
 
+// Pictures are a third larger in an export than they were; what could be ingested can be imported.
+func TestImportOfWhatJustFitted(t *testing.T) {
+	page := withPictures("Charts of growth.", picture(1), picture(2))
+	c := rag.DefaultConfig()
+	c.Ingest.MaxSourceBytes = int64(len(page))
+	f := newFixture(t, rag.WithConfig(c))
+	f.write("page.html", page)
+	f.ingest(nil)
+	file, _ := f.export()
+	set, err := rag.Exported(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newFixture(t, rag.WithConfig(c))
+	if rep := g.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{set} }); rep.Added != 1 {
+		t.Errorf("%+v", rep)
+	}
+}
+
 func read(t *testing.T, file string) string {
 	t.Helper()
 	b, err := os.ReadFile(file)

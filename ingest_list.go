@@ -36,8 +36,8 @@ func (r *ingestRun) list(ctx context.Context) error {
 				continue
 			}
 			r.known[src.URI] = true
-			if err == nil && len(src.URI) > maxURI {
-				err = fmt.Errorf("its URI has %d bytes, the most is %d: %w", len(src.URI), maxURI, ErrInvalid)
+			if err == nil {
+				err = checkURI(src)
 			}
 			switch {
 			case errors.Is(err, ErrSkipped):
@@ -57,6 +57,17 @@ func (r *ingestRun) list(ctx context.Context) error {
 		return nil
 	}
 	return r.findGone(ctx, scopes)
+}
+
+// checkURI reports a URI that no source can have.
+func checkURI(src Source) error {
+	switch {
+	case len(src.URI) > maxURI:
+		return fmt.Errorf("its URI has %d bytes, the most is %d: %w", len(src.URI), maxURI, ErrInvalid)
+	case src.stored == nil && sourceURI(src.URI) != src.URI:
+		return fmt.Errorf("its URI ends in # and a number, as those of further documents of one source do: write %%23 for #, or another name: %w", ErrInvalid)
+	}
+	return nil
 }
 
 // ownData reports whether the URI lies in the engine's data folder and that lies in the set's folder: its files are no

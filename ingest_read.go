@@ -36,11 +36,17 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	ctx, cancel := r.config.Ingest.deadline(ctx)
 	defer cancel()
 	p, err := r.prepareInTime(ctx, src)
-	var stage *StageError
-	if errors.As(err, &stage) && ctx.Err() != nil {
-		stage.Err = context.Cause(ctx)
+	if err == nil || ctx.Err() == nil {
+		return p, err
 	}
-	return p, err
+	var stage *StageError
+	switch {
+	case errors.As(err, &stage):
+		stage.Err = context.Cause(ctx)
+	case errors.Is(err, ctx.Err()): // the catalog was asked after the time was up
+		err = &StageError{StageLoad, src.URI, context.Cause(ctx)}
+	}
+	return nil, err
 }
 
 func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, error) {
@@ -59,6 +65,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	}
 	switch {
 	case r.req.DryRun:
+		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
 		r.plan(src.URI, action, reason)
 		return nil, nil
 	case action == "unchanged":

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 	"strings"
 	"testing"
@@ -117,6 +118,25 @@ func TestLimitsOfASource(t *testing.T) {
 				t.Errorf("%+v", rep.Failed)
 			}
 		})
+	}
+}
+
+// lateReader comes to its end when its time is up.
+type lateReader struct{ done <-chan struct{} }
+
+func (r lateReader) Read([]byte) (int, error) { <-r.done; return 0, io.EOF }
+
+// A source whose bytes come in too late fails alone, also if its reader does not mind the time.
+func TestSlowSourceDoesNotEndTheIngest(t *testing.T) {
+	c := rag.DefaultConfig()
+	c.Ingest.DocumentTimeoutMS = 1
+	f := newFixture(t, rag.WithConfig(c))
+	slow := rag.Source{URI: "mem:slow.txt", Open: func(ctx context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(lateReader{ctx.Done()}), nil
+	}}
+	rep, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{{All: func(yield func(rag.Source, error) bool) { yield(slow, nil) }}}})
+	if !errors.Is(err, rag.ErrPartial) || len(rep.Failed) != 1 || !strings.Contains(rep.Failed[0].Error, "it took longer than 1ms") {
+		t.Errorf("%+v, %v", rep.Failed, err)
 	}
 }
 

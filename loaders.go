@@ -110,8 +110,12 @@ func (ls *Loaders) Load(ctx context.Context, src Source) ([]Document, string, er
 
 // read returns all bytes of a source, unless there are too many.
 func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
-	if src.Size > ls.limits.MaxSourceBytes { // not even opened
-		return nil, ls.limits.tooLarge()
+	limits := ls.limits
+	if src.stored != nil { // its pictures are written as text, and it was read and checked whole before
+		limits.MaxSourceBytes = src.Size
+	}
+	if src.Size > limits.MaxSourceBytes { // not even opened
+		return nil, limits.tooLarge()
 	}
 	if src.Open == nil {
 		return nil, fmt.Errorf("the source has no Open function: %w", ErrInvalid)
@@ -121,7 +125,7 @@ func (ls *Loaders) read(ctx context.Context, src Source) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close() // read-only: nothing to lose
-	return ls.limits.readAll(r, src.Size)
+	return limits.readAll(untilDone{ctx, r}, src.Size)
 }
 
 // choose picks the loader: declared media type, content, extension, weak content.

@@ -71,13 +71,12 @@ type state struct {
 	closed  atomic.Bool
 	ranker  lazyReranker
 
-	readers   readers      // searches under way
+	*turns                 // with the other engines over the same folder
 	scores    scoreCache   // of the reranker
 	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
 	late      atomic.Int32 // the same of query transformers
 
-	mu      sync.Mutex
-	writers map[string]*sync.Mutex // by collection; held by whoever writes
+	mu sync.Mutex // guards closers
 }
 
 // Open opens the engine whose data lies in dir, and makes the folder if there is none; "" keeps everything in memory
@@ -103,7 +102,15 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, state: &state{writers: map[string]*sync.Mutex{}}}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, state: &state{turns: &turns{}}}
+	if dir != "" && !s.snapshot {
+		shared, err := turnsOf(dir)
+		if err != nil {
+			return nil, fmt.Errorf("data folder: %w", err)
+		}
+		e.own(shared) // first, so that it goes last
+		e.turns = &shared.turns
+	}
 	if err := e.build(&s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -302,19 +309,6 @@ func (e *Engine) collection(name string) string {
 		return e.config.Collection
 	}
 	return name
-}
-
-// write takes the collection's turn to write; call the returned function when done.
-func (e *Engine) write(collection string) (done func()) {
-	e.mu.Lock()
-	w := e.writers[collection]
-	if w == nil {
-		w = &sync.Mutex{}
-		e.writers[collection] = w
-	}
-	e.mu.Unlock()
-	w.Lock()
-	return w.Unlock
 }
 
 // fingerprint of a provider: what it says of itself, or its type.

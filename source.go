@@ -20,7 +20,7 @@ import (
 
 // Source is something a [Loader] can read: a file, an object, a page.
 type Source struct {
-	URI       string     // stable identity; the same URI ingested again replaces the document
+	URI       string     // stable identity; the same URI ingested again replaces the document; it must not end in # and a number
 	Name      string     // file name, for choosing a loader by extension; "" means the last element of URI
 	MediaType string     // "" means: decide from the first bytes, then the name
 	Size      int64      // bytes; -1 if unknown

@@ -65,3 +65,14 @@ func TestAPipeInPlaceOfAFileIsNotWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// An export is read twice, which a pipe cannot be, and nobody may write into it.
+func TestAPipeIsNoExport(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rag.Exported(pipe); !errors.Is(err, rag.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+}

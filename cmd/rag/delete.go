@@ -20,8 +20,8 @@ func newDelete(a *app) *cobra.Command {
 		Short: "Remove documents, or a whole collection",
 		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
 is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
-every document below it. With --filter go the documents whose own metadata match, of those that are named or
-of all. With --all the whole collection goes.`,
+every document below it. With --filter go the documents whose own metadata match, of those that are named or of all. Of a file that gave several documents
+all go. With --all the whole collection goes.`,
 		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --filter 'year < 2020'", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {

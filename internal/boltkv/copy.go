@@ -15,6 +15,10 @@ import (
 // copyBatch is how many bytes of records a transaction of a copy holds at most: what bounds its memory.
 const copyBatch = 16 << 20
 
+// copySuffix is behind the name of a copy that is being made. What has it is taken for what a copy that was cut short left,
+// and deleted: nobody else calls a file so.
+const copySuffix = ".rag-unfinished"
+
 // Compact writes the database anew without the space that deleted records left, and returns how many bytes smaller the
 // file became. Reads go on until the new file takes the old one's place, which waits for those that are running; writes
 // wait for all of it. Whenever the process dies, the file is whole, the old one or the new one. A file that was not
@@ -83,7 +87,7 @@ func (db *DB) CopyTo(path string) error {
 	if db.file.bolt == nil {
 		return ErrClosed
 	}
-	tmp := path + ".new"
+	tmp := path + copySuffix
 	if err := db.file.writeCopy(tmp); err != nil {
 		return fmt.Errorf("copy database: %w", err)
 	}
@@ -129,12 +133,12 @@ func Restore(dir, from string) (err error) {
 
 // writeCopy writes a copy of the open database to path and checks it. If it fails there is no file.
 func (f *file) writeCopy(path string) (err error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeIfThere(path); err != nil {
 		return err
 	}
 	dst, err := openFile(path, bolt.Options{NoSync: true, FreelistType: bolt.FreelistMapType})
 	if err != nil {
-		return err
+		return errors.Join(err, removeIfThere(path)) // on a full disk it has a name and nothing in it
 	}
 	dst.AllocSize = 0 // grow by what is needed, not to the next power of two
 	err = f.guard(func() error { return bolt.Compact(dst, f.bolt, copyBatch) })
@@ -161,6 +165,14 @@ func copyFile(to, from string) error {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// removeIfThere removes a file that may not exist.
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // settle gives a complete file its name.

@@ -168,6 +168,27 @@ func TestLeftoverOfACompactIsRemoved(t *testing.T) {
 	}
 }
 
+func TestCopyDeletesNoFileOfAnother(t *testing.T) {
+	db := open(t, t.TempDir())
+	fill(t, db, 2)
+	file := filepath.Join(t.TempDir(), "backup")
+	mine, left := file+".new", file+".rag-unfinished"
+	for _, name := range []string{mine, left} {
+		if err := os.WriteFile(name, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.CopyTo(file); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(mine); string(b) != "text" {
+		t.Errorf("a file beside the copy holds %q (%v)", b, err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what an earlier copy left is still there (%v)", err)
+	}
+}
+
 func TestCopyAndRestore(t *testing.T) {
 	db := open(t, t.TempDir())
 	fill(t, db, 10)

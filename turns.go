@@ -1,0 +1,74 @@
+package rag
+
+import (
+	"path/filepath"
+	"sync"
+)
+
+// turns order the work on the collections of a data folder: one writes at a time, and a reindex waits for searches that
+// read what it replaces.
+type turns struct {
+	readers readers // searches under way
+
+	guard   sync.Mutex
+	writers map[string]*sync.Mutex // by collection; held by whoever writes
+}
+
+// write takes the collection's turn to write; call the returned function when done.
+func (t *turns) write(collection string) (done func()) {
+	t.guard.Lock()
+	w := t.writers[collection]
+	if w == nil {
+		if t.writers == nil {
+			t.writers = map[string]*sync.Mutex{}
+		}
+		w = &sync.Mutex{}
+		t.writers[collection] = w
+	}
+	t.guard.Unlock()
+	w.Lock()
+	return w.Unlock
+}
+
+// folderTurns are the turns that all engines of the process over one data folder share, since its catalog and indexes are
+// the same for all.
+type folderTurns struct {
+	turns
+	path    string // absolute
+	engines int    // that have it open; guarded by folders.mu
+}
+
+var folders = struct {
+	mu   sync.Mutex
+	open map[string]*folderTurns // by path
+}{open: map[string]*folderTurns{}}
+
+// turnsOf returns the turns of a data folder that exists. They are to be closed.
+func turnsOf(dir string) (*folderTurns, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	folders.mu.Lock()
+	defer folders.mu.Unlock()
+	t := folders.open[path]
+	if t == nil {
+		t = &folderTurns{path: path}
+		folders.open[path] = t
+	}
+	t.engines++
+	return t, nil
+}
+
+// Close forgets the turns with the last engine that has the folder open.
+func (t *folderTurns) Close() error {
+	folders.mu.Lock()
+	defer folders.mu.Unlock()
+	if t.engines--; t.engines == 0 {
+		delete(folders.open, t.path)
+	}
+	return nil
+}
