@@ -193,7 +193,7 @@ func TestKilledWhileCommitting(t *testing.T) {
 			if n < said {
 				t.Errorf("trial %d: counter is %d, but %d was acknowledged", trial, n, said)
 			}
-			if records != n*50+1 {
+			if records != recordsAt(n) {
 				t.Errorf("trial %d: %d records for counter %d: a part of a transaction", trial, records, n)
 			}
 			for err := range tx.Check() {

@@ -56,7 +56,13 @@ func child(mode, dir string) error {
 	}
 }
 
-// commitNext writes the next number: a counter, and 50 records of it, all in one transaction.
+// keptNumbers is how many numbers have records: a child that commits for a minute must not fill the disk.
+const keptNumbers = 100
+
+// recordsAt is how many records there are with the counter, itself among them.
+func recordsAt(n uint64) uint64 { return min(n, keptNumbers)*50 + 1 }
+
+// commitNext writes the next number: a counter, and 50 records of it in place of those of the oldest, all in one transaction.
 func commitNext(db *boltkv.DB) (n uint64, err error) {
 	err = db.Update(func(tx *bolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists([]byte("numbers"))
@@ -68,6 +74,11 @@ func commitNext(db *boltkv.DB) (n uint64, err error) {
 			key := binary.BigEndian.AppendUint64(nil, n*50+uint64(i))
 			if err := b.Put(key, make([]byte, 1500)); err != nil {
 				return err
+			}
+			if n > keptNumbers {
+				if err := b.Delete(binary.BigEndian.AppendUint64(nil, (n-keptNumbers)*50+uint64(i))); err != nil {
+					return err
+				}
 			}
 		}
 		return b.Put([]byte("counter"), binary.BigEndian.AppendUint64(nil, n))
