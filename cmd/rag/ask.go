@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -55,28 +54,7 @@ whether a source needs review because nothing says that it is in force.`,
 }
 
 func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
-	if len(f.paths) == 0 {
-		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) })
-	}
-	ingest, err := a.request(ingestFlags{paths: f.paths, domain: f.domain})
-	if err != nil {
-		return err
-	}
-	return a.withData(func(eng *rag.Engine) error {
-		report, err := a.runIngest(ctx, eng, ingest)
-		if err != nil && !errors.Is(err, rag.ErrPartial) {
-			return err
-		}
-		a.printIngest(a.err, report)
-		if err != nil && ingestCode(report) == exitFailed {
-			first := report.Failed[0]
-			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
-		}
-		if asked := a.askIn(ctx, eng, req, f); asked != nil || err == nil {
-			return asked
-		}
-		return &reported{exitPartial}
-	})
+	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) })
 }
 
 // askIn has the question routed, or the agent search, and prints the answer. A refusal is a result like others.

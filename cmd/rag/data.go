@@ -125,3 +125,30 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// withIngested opens the data for a question, after an ingest where paths are named. What could not be ingested does not
+// keep the rest from being asked: the exit code tells of it.
+func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Engine) error, changes ...change) error {
+	if len(f.paths) == 0 {
+		return a.withExistingData(ctx, use, changes...)
+	}
+	req, err := a.request(f)
+	if err != nil {
+		return err
+	}
+	return a.withData(func(eng *rag.Engine) error {
+		report, err := a.runIngest(ctx, eng, req)
+		if err != nil && !errors.Is(err, rag.ErrPartial) {
+			return err
+		}
+		a.printIngest(a.err, report)
+		if err != nil && ingestCode(report) == exitFailed {
+			first := report.Failed[0]
+			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
+		}
+		if used := use(eng); used != nil || err == nil {
+			return used
+		}
+		return &reported{exitPartial}
+	}, changes...)
+}

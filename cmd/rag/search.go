@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -55,28 +54,7 @@ func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
 	if f.noRerank {
 		changes = append(changes, func(c *rag.Config) { c.Rerank = rag.ProviderConfig{Provider: rag.None} })
 	}
-	if len(f.paths) == 0 {
-		return a.withExistingData(ctx, func(eng *rag.Engine) error { return a.searchIn(ctx, eng, q, f.full) }, changes...)
-	}
-	req, err := a.request(ingestFlags{paths: f.paths, domain: f.domain})
-	if err != nil {
-		return err
-	}
-	return a.withData(func(eng *rag.Engine) error {
-		report, err := a.runIngest(ctx, eng, req)
-		if err != nil && !errors.Is(err, rag.ErrPartial) {
-			return err
-		}
-		a.printIngest(a.err, report)
-		if err != nil && ingestCode(report) == exitFailed {
-			first := report.Failed[0]
-			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
-		}
-		if searched := a.searchIn(ctx, eng, q, f.full); searched != nil || err == nil {
-			return searched
-		}
-		return &reported{exitPartial}
-	}, changes...)
+	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.searchIn(ctx, eng, q, f.full) }, changes...)
 }
 
 // searchIn asks the engine and prints what it found.
