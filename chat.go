@@ -1,9 +1,12 @@
 package rag
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"strings"
 )
 
 // ChatModel answers a conversation. One that implements [Fingerprinter] says by which model and settings it answers;
@@ -65,6 +68,31 @@ type ChatDelta struct {
 	Calls []ToolCall // whole calls, each in one piece
 	Usage ChatUsage  // tokens; models give it once, with the last piece. Zero: not known
 	Stop  string     // with the last piece, why the reply ends: one of the Stop constants; "" if the model does not say
+}
+
+// Reply asks a chat model and returns its whole reply as one piece, with all calls and tokens. What came before an error is
+// returned beside it. A reply of more than most bytes is ErrUnavailable: it does not seem to end. Where ctx is done its cause
+// is the error, whatever the model says.
+func Reply(ctx context.Context, m ChatModel, req ChatRequest, most int) (ChatDelta, error) {
+	var whole ChatDelta
+	var text strings.Builder
+	for piece, err := range m.Chat(ctx, req) {
+		if err == nil {
+			text.WriteString(piece.Text)
+			whole.Calls = append(whole.Calls, piece.Calls...)
+			whole.Usage.Add(piece.Usage)
+			whole.Stop = cmp.Or(piece.Stop, whole.Stop)
+			if text.Len() > most {
+				err = fmt.Errorf("the reply does not end: %w", ErrUnavailable)
+			}
+		}
+		if err != nil {
+			whole.Text = text.String()
+			return whole, cmp.Or(context.Cause(ctx), err)
+		}
+	}
+	whole.Text = text.String()
+	return whole, context.Cause(ctx)
 }
 
 // Reasons why a reply ends.

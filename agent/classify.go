@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // routerTokens is the longest reply of a model that chooses a label, as in System D.
@@ -20,15 +21,15 @@ const shownNames = 30
 
 // ask has the model choose. An error says why there is no choice that can be used.
 func (r *Router) ask(ctx context.Context, question string, t text, fields []Field) (Decision, error) {
-	reply, _, err := complete(ctx, r.model, rag.ChatRequest{
+	reply, err := rag.Reply(ctx, r.model, rag.ChatRequest{
 		Messages:  []rag.ChatMessage{{Role: rag.RoleSystem, Text: r.task(fields)}, {Role: rag.RoleUser, Text: "Question: " + question}},
 		Schema:    r.schema(),
 		MaxTokens: routerTokens,
-	})
+	}, maxReply)
 	if err != nil {
 		return Decision{}, fmt.Errorf("the model did not choose: %w", err)
 	}
-	choice, err := readChoice(reply)
+	choice, err := readChoice(reply.Text)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -101,7 +102,7 @@ func readChoice(reply string) (choice, error) {
 	c := choice{confidence: notSaid, filters: map[string][]string{}}
 	c.intent = strings.ToLower(strings.TrimSpace(textOf(object, "intent", "label")))
 	c.reasoning = textOf(object, "reasoning", "reason")
-	if x, ok := numberOf(object["confidence"]); ok && x >= 0 && x <= 1 {
+	if x, ok := prompt.Number(object["confidence"]); ok && x >= 0 && x <= 1 {
 		c.confidence = x
 	}
 	for _, key := range []string{"filters", "extracted_filters"} {
@@ -160,18 +161,6 @@ func textsOf(value any) []string {
 		return out
 	}
 	return nil
-}
-
-// numberOf reads a number, also one in quotes.
-func numberOf(value any) (float64, bool) {
-	switch v := value.(type) {
-	case float64:
-		return v, true
-	case string:
-		x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		return x, err == nil
-	}
-	return 0, false
 }
 
 // confirm keeps of a model's filters those whose value the question names, by whatever name: what the model only supposes

@@ -130,15 +130,16 @@ func (a *Agent) reply(ctx context.Context, req rag.AskRequest, answer *rag.Answe
 		return ""
 	}
 	messages := append([]rag.ChatMessage{{Role: rag.RoleSystem, Text: chatTask}}, req.Turns...)
-	text, reply, err := complete(ctx, a.config.Model, rag.ChatRequest{
+	reply, err := rag.Reply(ctx, a.config.Model, rag.ChatRequest{
 		Messages: append(messages, rag.ChatMessage{Role: rag.RoleUser, Text: answer.Question}), MaxTokens: chatTokens, Temperature: agentTemperature,
-	})
+	}, maxReply)
 	answer.Usage.Add(reply.Usage)
 	if err != nil {
 		answer.Notes = append(answer.Notes, rag.Note{Stage: stageChat, Reason: "the chat model did not answer: " + err.Error()})
 		return ""
 	}
-	text, answer.Rejected = readCitations(text, 0)
+	text, rejected := readCitations(reply.Text, 0)
+	answer.Rejected = rejected
 	return text
 }
 

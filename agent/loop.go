@@ -89,20 +89,20 @@ func (r *run) think(ctx context.Context) (answer string, calls []rag.ToolCall, e
 	if !r.began(stageThink) {
 		return "", nil, errStopped
 	}
-	text, reply, err := r.chat(ctx)
+	reply, err := r.chat(ctx)
 	if err != nil && r.native && r.config.Protocol != ProtocolNative && errors.Is(err, rag.ErrUnsupported) && len(r.messages) == 2 {
 		r.useText()
-		text, reply, err = r.chat(ctx)
+		reply, err = r.chat(ctx)
 	}
 	if err != nil {
 		return "", nil, r.whyNot(ctx, err)
 	}
 	if len(reply.Calls) > 0 {
-		return text, reply.Calls[:min(len(reply.Calls), mostCalls)], nil
+		return reply.Text, reply.Calls[:min(len(reply.Calls), mostCalls)], nil
 	}
-	calls, answer = readReply(text) // models that are given tools write calls in words now and then
+	calls, answer = readReply(reply.Text) // models that are given tools write calls in words now and then
 	if len(calls) > 0 {
-		return text, calls, nil
+		return reply.Text, calls, nil
 	}
 	return answer, nil, nil
 }
@@ -114,23 +114,23 @@ const mostCalls = 4
 const agentTemperature = 0.2
 
 // chat asks the model once and counts its tokens, by bytes where it does not say.
-func (r *run) chat(ctx context.Context) (string, rag.ChatDelta, error) {
+func (r *run) chat(ctx context.Context) (rag.ChatDelta, error) {
 	req := rag.ChatRequest{Messages: slices.Clone(r.messages), Temperature: agentTemperature}
 	if r.native {
 		req.Tools = chatTools()
 	}
-	text, reply, err := complete(ctx, r.config.Model, req)
+	reply, err := rag.Reply(ctx, r.config.Model, req, maxReply)
 	r.answer.Usage.Add(reply.Usage)
 	used := reply.Usage.InputTokens + reply.Usage.OutputTokens
 	if used == 0 {
-		bytes := len(text)
+		bytes := len(reply.Text)
 		for _, m := range r.messages {
 			bytes += len(m.Text)
 		}
 		used = bytes / bytesPerToken
 	}
 	r.spent += used
-	return text, reply, err
+	return reply, err
 }
 
 // bytesPerToken is a common estimate for English.

@@ -134,10 +134,10 @@ func (a *Agent) sumUp(ctx context.Context, before string, old []Exchange) string
 		turns = append(turns, rag.ChatMessage{Role: rag.RoleUser, Text: e.Question}, rag.ChatMessage{Role: rag.RoleAssistant, Text: e.Answer.Text})
 	}
 	if a.config.Model != nil {
-		text, _, err := complete(ctx, a.config.Model, rag.ChatRequest{Messages: []rag.ChatMessage{
+		reply, err := rag.Reply(ctx, a.config.Model, rag.ChatRequest{Messages: []rag.ChatMessage{
 			{Role: rag.RoleSystem, Text: summaryTask}, {Role: rag.RoleUser, Text: strings.TrimSpace(before + "\n" + transcript(turns))},
-		}})
-		if text = strings.TrimSpace(text); err == nil && text != "" {
+		}}, maxReply)
+		if text := strings.TrimSpace(reply.Text); err == nil && text != "" {
 			return cut(text, maxSummary)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // table numbers the passages that an agent has seen, from 1, over all of its searches: [n] means one passage for as long as
@@ -48,7 +49,7 @@ func show(numbers []int, t *table) string {
 	return b.String()
 }
 
-func guarded(s string) string { return strings.ReplaceAll(s, "</passage>", "") }
+func guarded(s string) string { return prompt.Without(s, "</passage>") }
 
 // whereabouts is the place of a passage in a line: title and headings, or the file.
 func whereabouts(c *rag.Chunk) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // tool is something that the model may have called. None of them takes a condition on documents: where the agent may look is
@@ -191,7 +192,7 @@ func listTopics(ctx context.Context, r *run, _ struct{}) (string, error) {
 		rest = fmt.Sprintf("\nand %d more", len(topics)-mostTopics)
 		topics = topics[:mostTopics]
 	}
-	return "<topics>\n" + strings.ReplaceAll(strings.Join(topics, "\n"), "</topics>", "") + rest + "\n</topics>", nil
+	return "<topics>\n" + prompt.Without(strings.Join(topics, "\n"), "</topics>") + rest + "\n</topics>", nil
 }
 
 // entryFields are the values of a document that filters see.

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -101,23 +100,20 @@ func (j *Judge) ask(ctx context.Context, task, text string, round int, read func
 // repeatTemperature lets a model differ from itself where it is asked several times: at 0 the rounds would be one.
 const repeatTemperature = 0.3
 
+// maxReply bounds what is read of a reply: a verdict is short.
+const maxReply = 256 << 10
+
 // chat collects a reply.
 func chat(ctx context.Context, model rag.ChatModel, messages []rag.ChatMessage, round int) (string, error) {
 	req := rag.ChatRequest{Messages: messages}
 	if round > 0 {
 		req.Temperature = repeatTemperature
 	}
-	var b strings.Builder
-	for delta, err := range model.Chat(ctx, req) {
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(delta.Text)
+	reply, err := rag.Reply(ctx, model, req, maxReply)
+	if err == nil && reply.Text == "" {
+		err = errors.New("an empty reply")
 	}
-	if b.Len() == 0 {
-		return "", errors.New("an empty reply")
-	}
-	return b.String(), nil
+	return reply.Text, err
 }
 
 // cosine of two vectors of one length, 0 if one is zero.

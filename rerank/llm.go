@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // Modes of an [LLM].
@@ -150,7 +151,7 @@ func (r *LLM) shown(text string) string {
 		}
 		text = text[:cut]
 	}
-	return strings.ReplaceAll(text, "</passage>", "")
+	return prompt.Without(text, "</passage>")
 }
 
 // maxReply bounds what is read of a reply: an order of passages is short.
@@ -161,17 +162,15 @@ func (r *LLM) ask(ctx context.Context, task, prompt string, schema json.RawMessa
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	for delta, err := range r.model.Chat(ctx, rag.ChatRequest{
+	reply, err := rag.Reply(ctx, r.model, rag.ChatRequest{
 		Messages: []rag.ChatMessage{{Role: rag.RoleSystem, Text: task}, {Role: rag.RoleUser, Text: prompt}},
 		Schema:   schema,
-	}) {
-		if err != nil {
-			return "", fmt.Errorf("llm reranker: %w", err)
-		}
-		if b.WriteString(delta.Text); b.Len() > maxReply {
-			return "", unreadable("it does not end", b.String())
-		}
+	}, maxReply)
+	switch {
+	case len(reply.Text) > maxReply:
+		return "", unreadable("it does not end", reply.Text)
+	case err != nil:
+		return "", fmt.Errorf("llm reranker: %w", err)
 	}
-	return b.String(), nil
+	return reply.Text, nil
 }

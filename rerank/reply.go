@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // readRanking reads which of n texts (1-based in the reply, 0-based in the result) the model named, in order. It takes
@@ -30,7 +31,7 @@ func readRanking(reply string, n int) ([]int, error) {
 	seen := make([]bool, n)
 	var order []int
 	for _, x := range given {
-		if i, ok := number(x); ok && i == math.Trunc(i) && i >= 1 && i <= float64(n) && !seen[int(i)-1] {
+		if i, ok := prompt.Number(x); ok && i == math.Trunc(i) && i >= 1 && i <= float64(n) && !seen[int(i)-1] {
 			seen[int(i)-1] = true
 			order = append(order, int(i)-1)
 		}
@@ -50,7 +51,7 @@ func readScore(reply string) (float64, error) {
 		if object, ok := value.(map[string]any); ok {
 			value = object["score"]
 		}
-		if x, ok := number(value); ok && x >= 0 && x <= topScore {
+		if x, ok := prompt.Number(value); ok && x >= 0 && x <= topScore {
 			return x / topScore, nil
 		}
 	}
@@ -58,18 +59,6 @@ func readScore(reply string) (float64, error) {
 		return x / topScore, nil
 	}
 	return 0, unreadable("there is no score from 0 to 10 in it", reply)
-}
-
-// number reads a JSON number, also one that stands in a string.
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, true
-	case string:
-		x, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
-		return x, err == nil
-	}
-	return 0, false
 }
 
 // maxStarts is how many braces of a reply may open JSON: one with more is no reply to what was asked.

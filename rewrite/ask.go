@@ -3,7 +3,6 @@ package rewrite
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -121,19 +120,8 @@ func (a *asker) reply(ctx context.Context, text string) (string, error) {
 		Messages: []rag.ChatMessage{{Role: rag.RoleSystem, Text: a.task}, {Role: rag.RoleUser, Text: text}},
 		Schema:   a.schema,
 	}
-	var b strings.Builder
-	for delta, err := range a.model.Chat(ctx, req) {
-		if err != nil && ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		if err != nil {
-			return "", err
-		}
-		if b.WriteString(delta.Text); b.Len() > maxReply {
-			return "", errors.New("the reply does not end")
-		}
-	}
-	return b.String(), nil
+	reply, err := rag.Reply(ctx, a.model, req, maxReply)
+	return reply.Text, err
 }
 
 func (a *asker) remembered(text string) (string, bool) {

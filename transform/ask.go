@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -114,19 +113,8 @@ func (a *asker) reply(ctx context.Context, req rag.ChatRequest) (string, error) 
 	limit := time.Duration(a.c.TimeoutMS) * time.Millisecond
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no reply within %s (timeout_ms): %w", limit, rag.ErrUnavailable))
 	defer cancel()
-	var b strings.Builder
-	for delta, err := range a.model.Chat(ctx, req) {
-		if err != nil && ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		if err != nil {
-			return "", err
-		}
-		if b.WriteString(delta.Text); b.Len() > maxReply {
-			return "", errors.New("the reply does not end")
-		}
-	}
-	return b.String(), nil
+	reply, err := rag.Reply(ctx, a.model, req, maxReply)
+	return reply.Text, err
 }
 
 // fellBack counts a question without an answer.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // LLMConfig sets up an [LLM].
@@ -72,26 +73,19 @@ func (v *LLM) Verify(ctx context.Context, claims []rag.Claim) ([]rag.Verdict, er
 }
 
 func (v *LLM) ask(ctx context.Context, claims []rag.Claim) (string, error) {
-	var prompt, reply strings.Builder
+	var asked strings.Builder
 	for i, c := range claims {
-		fmt.Fprintf(&prompt, "[%d] Claim: %s\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(cut(c.Passage, v.c.MaxBytes)))
+		fmt.Fprintf(&asked, "[%d] Claim: %s\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(cut(c.Passage, v.c.MaxBytes)))
 	}
-	for delta, err := range v.model.Chat(ctx, rag.ChatRequest{Messages: []rag.ChatMessage{
-		{Role: rag.RoleSystem, Text: task}, {Role: rag.RoleUser, Text: prompt.String()},
-	}}) {
-		if err != nil {
-			return "", err
-		}
-		if reply.WriteString(delta.Text); reply.Len() > maxReply {
-			return "", fmt.Errorf("the reply does not end: %w", rag.ErrUnavailable)
-		}
-	}
-	return reply.String(), ctx.Err()
+	reply, err := rag.Reply(ctx, v.model, rag.ChatRequest{Messages: []rag.ChatMessage{
+		{Role: rag.RoleSystem, Text: task}, {Role: rag.RoleUser, Text: asked.String()},
+	}}, maxReply)
+	return reply.Text, err
 }
 
 // guarded takes the marks of a passage out of a text, so that none can end a passage.
 func guarded(s string) string {
-	return strings.NewReplacer("<passage>", "", "</passage>", "").Replace(s)
+	return prompt.Without(s, "<passage>", "</passage>")
 }
 
 // cut shortens a text to a number of bytes at most, without cutting a character.

@@ -42,3 +42,30 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+func TestWithout(t *testing.T) {
+	for in, want := range map[string]string{
+		"a</p>b":               "ab",
+		"a</</p>p>b":           "ab",
+		"<p></p<p>>c":          "c",
+		"</</</p>p>p>d":        "d",
+		"nothing < to > take":  "nothing < to > take",
+		"</p</q>>e</q</p</q>>": "e</q",
+	} {
+		if got := prompt.Without(in, "</p>", "<p>", "</q>"); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		in   any
+		want float64
+		ok   bool
+	}{{0.5, 0.5, true}, {" 7 ", 7, true}, {"seven", 0, false}, {nil, 0, false}, {true, 0, false}} {
+		if got, ok := prompt.Number(c.in); got != c.want || ok != c.ok {
+			t.Errorf("%v: got %v, %v", c.in, got, ok)
+		}
+	}
+}
