@@ -136,11 +136,14 @@ func (f *file) release() error {
 	defer f.write.Unlock()
 	f.swap.Lock()
 	defer f.swap.Unlock()
-	if f.bolt == nil {
+	if f.lock == nil { // it could not be opened
 		return nil
 	}
-	err := f.guard(f.bolt.Close)
-	f.bolt = nil
+	var err error
+	if f.bolt != nil { // else a compaction could not open it again
+		err = f.guard(f.bolt.Close)
+		f.bolt = nil
+	}
 	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil))
 }
 
