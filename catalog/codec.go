@@ -29,6 +29,27 @@ func read(rec []byte, fields func(r *record.Reader)) error {
 	return r.Close()
 }
 
+// writeList writes a list by what writes one of it; nil stays apart from empty.
+func writeList[T any](w *record.Writer, list []T, one func(T)) {
+	w.Len(len(list), list == nil)
+	for _, x := range list {
+		one(x)
+	}
+}
+
+// readList reads what writeList wrote.
+func readList[T any](r *record.Reader, one func() T) []T {
+	n, isNil := r.Len()
+	if isNil {
+		return nil
+	}
+	list := make([]T, n)
+	for i := range list {
+		list[i] = one()
+	}
+	return list
+}
+
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
 // version 2 before Run, version 3 before Touched and Calibration.
 const headerVersion = 4
@@ -108,11 +129,10 @@ func encodeEntry(e storedEntry) ([]byte, error) {
 	writeValidity(w, e.Validity)
 	writeWarnings(w, e.Warnings)
 	w.Int(e.Images)
-	w.Len(len(e.Parts), e.Parts == nil)
-	for _, p := range e.Parts {
+	writeList(w, e.Parts, func(p rag.Part) {
 		w.String(p.Name)
 		w.Raw(p.Digest[:])
-	}
+	})
 	return w.Finish()
 }
 
@@ -138,45 +158,28 @@ func decodeEntry(rec []byte) (e storedEntry, err error) {
 	e.Warnings = readWarnings(r)
 	e.Images = r.Int()
 	if version > 1 {
-		e.Parts = readParts(r)
+		e.Parts = readList(r, func() (p rag.Part) {
+			p.Name = r.String()
+			copy(p.Digest[:], r.Raw(sha256.Size))
+			return p
+		})
 	}
 	return e, r.Close()
 }
 
-func readParts(r *record.Reader) []rag.Part {
-	n, isNil := r.Len()
-	if isNil {
-		return nil
-	}
-	parts := make([]rag.Part, n)
-	for i := range parts {
-		parts[i].Name = r.String()
-		copy(parts[i].Digest[:], r.Raw(sha256.Size))
-	}
-	return parts
-}
-
 func encodeRefs(refs []rag.ChunkRef) ([]byte, error) {
 	return finish(160*len(refs), func(w *record.Writer) {
-		w.Len(len(refs), refs == nil)
-		for _, c := range refs {
+		writeList(w, refs, func(c rag.ChunkRef) {
 			w.String(c.ID)
 			w.String(c.Input)
 			w.String(c.Index)
-		}
+		})
 	})
 }
 
 func decodeRefs(rec []byte) (refs []rag.ChunkRef, err error) {
 	err = read(rec, func(r *record.Reader) {
-		n, isNil := r.Len()
-		if isNil {
-			return
-		}
-		refs = make([]rag.ChunkRef, n)
-		for i := range refs {
-			refs[i] = rag.ChunkRef{ID: r.String(), Input: r.String(), Index: r.String()}
-		}
+		refs = readList(r, func() rag.ChunkRef { return rag.ChunkRef{ID: r.String(), Input: r.String(), Index: r.String()} })
 	})
 	return refs, err
 }
@@ -193,11 +196,10 @@ func encodeChunk(c rag.Chunk) ([]byte, error) {
 	w.Int(c.Ordinal)
 	w.String(c.Text)
 	w.String(c.Context)
-	w.Len(len(c.Captions), c.Captions == nil)
-	for _, p := range c.Captions {
+	writeList(w, c.Captions, func(p rag.Caption) {
 		w.String(p.ImageID)
 		w.String(p.Text)
-	}
+	})
 	w.Int(c.Start)
 	w.Int(c.End)
 	w.Int(c.Page)
@@ -206,12 +208,11 @@ func encodeChunk(c rag.Chunk) ([]byte, error) {
 	w.String(c.ParentID)
 	writeValidity(w, c.Validity)
 	w.Map(c.Meta)
-	w.Len(len(c.Images), c.Images == nil)
-	for _, img := range c.Images {
+	writeList(w, c.Images, func(img rag.Image) {
 		w.String(img.ID)
 		w.String(img.MediaType)
 		writePlace(w, img)
-	}
+	})
 	return w.Finish()
 }
 
@@ -221,12 +222,7 @@ func decodeChunk(rec []byte) (rag.Chunk, error) {
 		return rag.Chunk{}, err
 	}
 	c := rag.Chunk{ID: r.String(), DocID: r.String(), URI: r.String(), Title: r.String(), Ordinal: r.Int(), Text: r.String(), Context: r.String()}
-	if n, isNil := r.Len(); !isNil {
-		c.Captions = make([]rag.Caption, n)
-		for i := range c.Captions {
-			c.Captions[i] = rag.Caption{ImageID: r.String(), Text: r.String()}
-		}
-	}
+	c.Captions = readList(r, func() rag.Caption { return rag.Caption{ImageID: r.String(), Text: r.String()} })
 	c.Start = r.Int()
 	c.End = r.Int()
 	c.Page = r.Int()
@@ -236,13 +232,11 @@ func decodeChunk(rec []byte) (rag.Chunk, error) {
 	c.Validity = readValidity(r)
 	c.Meta = r.Map()
 	if version > 1 {
-		if n, isNil := r.Len(); !isNil {
-			c.Images = make([]rag.Image, n)
-			for i := range c.Images {
-				c.Images[i] = rag.Image{ID: r.String(), MediaType: r.String()}
-				readPlace(r, &c.Images[i])
-			}
-		}
+		c.Images = readList(r, func() rag.Image {
+			img := rag.Image{ID: r.String(), MediaType: r.String()}
+			readPlace(r, &img)
+			return img
+		})
 	}
 	return c, r.Close()
 }
@@ -277,21 +271,12 @@ func readValidity(r *record.Reader) rag.Validity {
 }
 
 func writeWarnings(w *record.Writer, list []rag.Warning) {
-	w.Len(len(list), list == nil)
-	for _, x := range list {
+	writeList(w, list, func(x rag.Warning) {
 		w.Int(x.Page)
 		w.String(x.Message)
-	}
+	})
 }
 
 func readWarnings(r *record.Reader) []rag.Warning {
-	n, isNil := r.Len()
-	if isNil {
-		return nil
-	}
-	list := make([]rag.Warning, n)
-	for i := range list {
-		list[i] = rag.Warning{Page: r.Int(), Message: r.String()}
-	}
-	return list
+	return readList(r, func() rag.Warning { return rag.Warning{Page: r.Int(), Message: r.String()} })
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -33,21 +34,14 @@ func encodeDocument(d rag.Document) (rec []byte, pictures map[digest][]byte, err
 		w.String(d.URI)
 		w.String(d.Title)
 		w.String(d.Text)
-		w.Len(len(d.Sections), d.Sections == nil)
-		for _, s := range d.Sections {
+		writeList(w, d.Sections, func(s rag.Section) {
 			w.Int(s.Level)
 			w.String(s.Title)
 			w.Int(s.Start)
 			w.Int(s.End)
-		}
-		w.Len(len(d.Pages), d.Pages == nil)
-		for _, p := range d.Pages {
-			w.Int(p)
-		}
-		w.Len(len(d.Images), d.Images == nil)
-		for _, img := range d.Images {
-			writeImage(w, img, pictures)
-		}
+		})
+		writeList(w, d.Pages, w.Int)
+		writeList(w, d.Images, func(img rag.Image) { writeImage(w, img, pictures) })
 		writeWarnings(w, d.Warnings)
 		w.String(d.State)
 		w.String(d.Language)
@@ -83,26 +77,15 @@ func decodeDocument(rec []byte, picture func(digest) ([]byte, error)) (d rag.Doc
 		d.URI = r.String()
 		d.Title = r.String()
 		d.Text = r.String()
-		if n, isNil := r.Len(); !isNil {
-			d.Sections = make([]rag.Section, n)
-			for i := range d.Sections {
-				d.Sections[i] = rag.Section{Level: r.Int(), Title: r.String(), Start: r.Int(), End: r.Int()}
-			}
-		}
-		if n, isNil := r.Len(); !isNil {
-			d.Pages = make([]int, n)
-			for i := range d.Pages {
-				d.Pages[i] = r.Int()
-			}
-		}
-		if n, isNil := r.Len(); !isNil {
-			d.Images = make([]rag.Image, n)
-			for i := range d.Images {
-				if d.Images[i], err = readImage(r, picture); err != nil && missing == nil {
-					missing = err
-				}
-			}
-		}
+		d.Sections = readList(r, func() rag.Section {
+			return rag.Section{Level: r.Int(), Title: r.String(), Start: r.Int(), End: r.Int()}
+		})
+		d.Pages = readList(r, r.Int)
+		d.Images = readList(r, func() rag.Image {
+			img, err := readImage(r, picture)
+			missing = cmp.Or(missing, err)
+			return img
+		})
 		d.Warnings = readWarnings(r)
 		d.State = r.String()
 		d.Language = r.String()

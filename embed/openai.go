@@ -1,10 +1,8 @@
 package embed
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/modelapi"
@@ -51,18 +49,15 @@ type AzureConfig struct {
 }
 
 // AzureVersion is the version of the interface that is asked for: the last one of those with a date that is no preview.
-const AzureVersion = "2024-10-21"
+const AzureVersion = modelapi.AzureVersion
 
 // NewAzure returns a deployment of Azure OpenAI. It may send a request, as [NewOpenAI].
 func NewAzure(ctx context.Context, c AzureConfig) (*Azure, error) {
-	if c.BaseURL == "" {
-		return nil, fmt.Errorf("azure: base_url: the address of the resource is needed: %w", rag.ErrInvalid)
-	}
 	s, err := newService(modelapi.Azure, c.ServiceConfig)
 	if err != nil {
 		return nil, err
 	}
-	s.ask = s.embeddings("/openai/deployments/" + url.PathEscape(c.Model) + "/embeddings?api-version=" + url.QueryEscape(cmp.Or(c.APIVersion, AzureVersion)))
+	s.ask = s.embeddings(modelapi.AzurePath(c.Model, "embeddings", c.APIVersion))
 	if err := s.discover(ctx); err != nil {
 		return nil, err
 	}

@@ -218,6 +218,10 @@ func TestServiceSettings(t *testing.T) {
 			t.Errorf("%s: got error %v, want ErrInvalid", name, err)
 		}
 	}
+	azure := embed.AzureConfig{ServiceConfig: embed.ServiceConfig{Model: "m", Dims: 3}}
+	if _, err := embed.NewAzure(t.Context(), azure); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "azure: base_url: the address of the resource is needed") {
+		t.Errorf("Azure without an address: got error %v, want ErrInvalid that asks for it", err)
+	}
 	e, err := embed.NewOpenAI(t.Context(), embed.OpenAIConfig{ServiceConfig: embed.ServiceConfig{Model: "text-embedding-3-small"}})
 	if err != nil {
 		t.Fatal(err)

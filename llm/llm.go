@@ -205,7 +205,6 @@ const (
 	streamOptions                   // usage comes by itself
 	lengthName                      // max_tokens in place of max_completion_tokens, or the other way round
 	schemaField                     // the schema goes into the prompt instead
-	allFields     = lengthName<<2 - 1
 )
 
 // names of the fields as they stand in errors.
@@ -229,7 +228,7 @@ func namedIn(err error) (found field) {
 			}
 		}
 	}
-	return found & allFields
+	return found
 }
 
 // learn keeps what a request had to do without.

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/url"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
@@ -59,16 +58,12 @@ type AzureConfig struct {
 }
 
 // AzureVersion is the version of the interface that is asked for: the last one of those with a date that is no preview.
-const AzureVersion = "2024-10-21"
+const AzureVersion = modelapi.AzureVersion
 
 // NewAzure returns a deployment of Azure OpenAI.
 func NewAzure(c AzureConfig) (*Azure, error) {
-	if c.BaseURL == "" {
-		return nil, fmt.Errorf("azure: base_url: the address of the resource is needed: %w", rag.ErrInvalid)
-	}
-	path := "/openai/deployments/" + url.PathEscape(c.Model) + "/chat/completions?api-version=" + url.QueryEscape(cmp.Or(c.APIVersion, AzureVersion))
-	s, err := newService(modelapi.Azure, c.ServiceConfig,
-		completions{model: c.Model, at: path, newName: true})
+	at := modelapi.AzurePath(c.Model, "chat/completions", c.APIVersion)
+	s, err := newService(modelapi.Azure, c.ServiceConfig, completions{model: c.Model, at: at, newName: true})
 	if err != nil {
 		return nil, err
 	}

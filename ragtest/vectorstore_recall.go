@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,34 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 )
+
+// exact is the reference: the k nearest of the records that the filter matches, ties by ID.
+func exact(recs []rag.VectorRecord, q rag.VectorQuery) []rag.Match {
+	var all []rag.Match
+	for _, r := range recs {
+		if q.Filter.Match(r.Meta, r.Validity) {
+			all = append(all, rag.Match{ID: r.ID, Score: dotProduct(q.Vector, r.Vector)})
+		}
+	}
+	slices.SortFunc(all, func(a, b rag.Match) int { return cmp.Or(-cmp.Compare(a.Score, b.Score), cmp.Compare(a.ID, b.ID)) })
+	return all[:min(q.K, len(all))]
+}
+
+// recallOf is the share of want that got has; a match as good as the last of want counts as one of them.
+func recallOf(recs map[string][]float32, query []float32, want, got []rag.Match) float64 {
+	if len(want) == 0 {
+		return 1
+	}
+	worst, found, seen := want[len(want)-1].Score, 0, map[string]bool{}
+	for _, m := range got {
+		v, ok := recs[m.ID]
+		if ok && !seen[m.ID] && dotProduct(query, v) >= worst-scoreTolerance {
+			found++
+		}
+		seen[m.ID] = true
+	}
+	return float64(min(found, len(want))) / float64(len(want))
+}
 
 // meanRecall is the share of the true nearest that the store finds, over some random questions.
 func (s *storeSuite) meanRecall(recs []rag.VectorRecord) float64 {

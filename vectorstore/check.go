@@ -38,10 +38,10 @@ func (s *store) Check(ctx context.Context, collection string) (problems []rag.Pr
 	return problems, err
 }
 
-// checkRecords reads the records and the log of changes.
+// checkRecords reads the records: each is whole, and a passage has one.
 func checkRecords(ctx context.Context, b *bolt.Bucket, h header) error {
 	seen := map[string]bool{}
-	err := b.Bucket(recordsBucket).ForEach(func(key, value []byte) error {
+	return b.Bucket(recordsBucket).ForEach(func(key, value []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -57,5 +57,4 @@ func checkRecords(ctx context.Context, b *bolt.Bucket, h header) error {
 		seen[r.id] = true
 		return nil
 	})
-	return err
 }

@@ -134,7 +134,7 @@ func (f *fields) resolve(filter rag.Filter, live bitset.Set) bitset.Set {
 
 // match may have slots that are not live.
 func (f *fields) match(filter rag.Filter, live bitset.Set) bitset.Set {
-	set := make(bitset.Set, max(len(live), len(bitset.New(f.slots))))
+	set := bitset.New(max(len(live)*bitset.WordBits, f.slots))
 	switch filter.Op {
 	case rag.OpAll:
 		set.Or(live)

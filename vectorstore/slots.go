@@ -152,9 +152,7 @@ func (s *slots) reclaim() bitset.Set {
 // goneSlots are those that are neither live nor free.
 func (s *slots) goneSlots() bitset.Set {
 	gone := bitset.New(s.count())
-	for slot := range s.count() {
-		gone = gone.Add(uint32(slot))
-	}
+	gone.Complement(s.count())
 	gone.AndNot(s.live)
 	for _, slot := range s.free {
 		gone.Remove(slot)

@@ -11,7 +11,7 @@ import (
 type passes struct {
 	Config
 	engine *rag.Engine
-	made   int
+	begun  bool // the first pass was tried
 	news   news
 	last   string // error that was told last; "" after a pass without one
 }
@@ -19,8 +19,8 @@ type passes struct {
 // pass makes one ingest; since is what changed after the one before. again says that it shall be tried again though
 // nothing changes. An error ends the watch.
 func (p *passes) pass(ctx context.Context, since burst) (again bool, err error) {
-	first := p.made == 0
-	p.made++
+	first := !p.begun
+	p.begun = true
 	req, err := p.request()
 	if err != nil {
 		if first {

@@ -68,7 +68,7 @@ func Run(ctx context.Context, eng *rag.Engine, c Config) error {
 		_ = f.watcher.Close() // nothing is lost by it
 	}()
 
-	p := passes{Config: c, engine: eng, news: news{failed: map[string]string{}, skipped: map[string]string{}}}
+	p := passes{Config: c, engine: eng}
 	var since burst
 	for {
 		if err := f.sync(); err != nil { // before the ingest lists the folders: what changes after it is seen

@@ -136,11 +136,14 @@ func (f *file) release() error {
 	defer f.write.Unlock()
 	f.swap.Lock()
 	defer f.swap.Unlock()
-	if f.bolt == nil {
+	if f.lock == nil { // it could not be opened
 		return nil
 	}
-	err := f.guard(f.bolt.Close)
-	f.bolt = nil
+	var err error
+	if f.bolt != nil { // else a compaction could not open it again
+		err = f.guard(f.bolt.Close)
+		f.bolt = nil
+	}
 	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil))
 }
 
@@ -151,13 +154,9 @@ func (f *file) open() (err error) {
 	if f.bolt != nil {
 		return nil
 	}
-	lock, err := filelock.Take(filepath.Join(filepath.Dir(f.path), LockName), lockTimeout)
+	lock, err := takeLock(f.path)
 	if err != nil {
-		var held *filelock.HeldError
-		if errors.As(err, &held) {
-			return &LockedError{Path: f.path, PID: held.PID}
-		}
-		return fmt.Errorf("data directory: %w", err)
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -184,6 +183,19 @@ func (f *file) open() (err error) {
 	}
 	f.bolt, f.lock, f.gate = db, lock, gate
 	return nil
+}
+
+// takeLock locks the directory of a database.
+func takeLock(path string) (*filelock.Lock, error) {
+	lock, err := filelock.Take(filepath.Join(filepath.Dir(path), LockName), lockTimeout)
+	var held *filelock.HeldError
+	switch {
+	case err == nil:
+		return lock, nil
+	case errors.As(err, &held):
+		return nil, &LockedError{Path: path, PID: held.PID}
+	}
+	return nil, fmt.Errorf("data directory: %w", err)
 }
 
 // openBolt maps the checked file and reads its format record.
@@ -224,7 +236,7 @@ func openFile(path string, o bolt.Options) (*bolt.DB, error) {
 // create makes a complete empty database beside the path and renames it, so that a crash leaves none or a whole one.
 func create(path string) error {
 	tmp := filepath.Join(filepath.Dir(path), newName)
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeIfThere(tmp); err != nil {
 		return fmt.Errorf("create database: %w", err)
 	}
 	db, err := openFile(tmp, bolt.Options{})
@@ -233,10 +245,7 @@ func create(path string) error {
 	}
 	err = errors.Join(db.Update(writeFormat), db.Close())
 	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = settle(tmp, path)
 	}
 	if err != nil {
 		return fmt.Errorf("create database: %w", err)

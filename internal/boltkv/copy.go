@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
-
-	"github.com/seed-d8745b77/rag/internal/filelock"
 )
 
 // copyBatch is how many bytes of records a transaction of a copy holds at most: what bounds its memory.
@@ -63,10 +61,7 @@ func (f *file) replace(tmp string) error {
 	defer leave()
 	err := f.guard(f.bolt.Close)
 	if err == nil {
-		err = os.Rename(tmp, f.path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(f.path))
+		err = settle(tmp, f.path)
 	}
 	var opened error
 	f.bolt, opened = f.openBolt() // nil if it fails: every handle is closed then
@@ -102,13 +97,9 @@ func Restore(dir, from string) (err error) {
 		return fmt.Errorf("make data directory: %w", err)
 	}
 	path := filepath.Join(dir, FileName)
-	lock, err := filelock.Take(filepath.Join(dir, LockName), lockTimeout)
+	lock, err := takeLock(path)
 	if err != nil {
-		var held *filelock.HeldError
-		if errors.As(err, &held) {
-			return &LockedError{Path: path, PID: held.PID}
-		}
-		return fmt.Errorf("data directory: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release(true)) }()
 	if err := absent(path); err != nil {

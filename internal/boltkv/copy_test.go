@@ -277,3 +277,32 @@ func dirNames(t *testing.T, dir string) (names string) {
 	}
 	return names
 }
+
+func TestAFileThatCompactCannotOpenAgainIsNotKeptLocked(t *testing.T) {
+	dir := t.TempDir()
+	db, err := boltkv.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, db, 3)
+	before := dump(t, db)
+	boltkv.OnOpen = func(opened *bolt.DB) {
+		if filepath.Base(opened.Path()) == boltkv.FileName {
+			_ = opened.Close() // so that its format cannot be read; it returns nil
+		}
+	}
+	_, err = db.Compact()
+	boltkv.OnOpen = nil
+	if err == nil {
+		t.Fatal("the file could not be opened again, and Compact tells nothing")
+	}
+	if err := db.View(func(*bolt.Tx) error { return nil }); !errors.Is(err, boltkv.ErrClosed) {
+		t.Errorf("a read gave %v, want ErrClosed", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if after := dump(t, open(t, dir)); after != before {
+		t.Errorf("got\n%s\nwant\n%s", after, before)
+	}
+}

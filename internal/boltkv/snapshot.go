@@ -56,10 +56,7 @@ func Snapshot(from, to string) error {
 	case errors.As(err, &damaged):
 		err = &DamagedError{Path: source, Reason: damaged.Reason}
 	}
-	if removed := os.Remove(copied); !errors.Is(removed, os.ErrNotExist) {
-		err = errors.Join(err, removed)
-	}
-	return err
+	return errors.Join(err, removeIfThere(copied))
 }
 
 // snapshot makes one copy and checks it; gate is nil where no process of this version has written yet.

@@ -51,28 +51,38 @@ func Take(path string, timeout time.Duration) (*Lock, error) {
 }
 
 func (l *Lock) take(timeout time.Duration) error {
-	retry, deadline := time.NewTicker(lockRetry), time.NewTimer(timeout)
-	defer retry.Stop()
-	defer deadline.Stop()
-	for {
-		held, err := tryLock(l.file, false)
-		if err != nil {
-			return fmt.Errorf("lock %s: %w", l.file.Name(), err)
-		}
-		if !held {
-			break
-		}
-		select {
-		case <-retry.C:
-		case <-deadline.C:
-			return &HeldError{PID: l.pid()}
-		}
+	switch held, err := waitLock(l.file, false, lockRetry, timeout); {
+	case err != nil:
+		return fmt.Errorf("lock %s: %w", l.file.Name(), err)
+	case held:
+		return &HeldError{PID: l.pid()}
 	}
 	l.stale = l.pid() != 0
 	if err := l.write(strconv.Itoa(os.Getpid()) + "\n"); err != nil {
 		return fmt.Errorf("note the process ID: %w", err) // the cause names the file
 	}
 	return nil
+}
+
+// waitLock tries to lock the file until patience is over, with a pause between two tries; held says that someone else has
+// it still.
+func waitLock(f *os.File, shared bool, pause, patience time.Duration) (held bool, err error) {
+	held, err = tryLock(f, shared)
+	if !held || err != nil { // nearly always
+		return held, err
+	}
+	retry, deadline := time.NewTicker(pause), time.NewTimer(patience)
+	defer retry.Stop()
+	defer deadline.Stop()
+	for held && err == nil {
+		select {
+		case <-retry.C:
+			held, err = tryLock(f, shared)
+		case <-deadline.C:
+			return true, nil
+		}
+	}
+	return held, err
 }
 
 // pid returns the process ID in the file, or 0.

@@ -34,21 +34,7 @@ func FindGate(path string) (*Gate, error) {
 // Pass waits for the gate, alone or shared, until patience is over. Call leave when through; without a pass it does nothing.
 // On systems without such locks everybody passes.
 func (g *Gate) Pass(shared bool, patience time.Duration) (leave func(), passed bool) {
-	held, err := tryLock(g.file, shared)
-	if held {
-		retry, deadline := time.NewTicker(gateRetry), time.NewTimer(patience)
-		defer retry.Stop()
-		defer deadline.Stop()
-		for late := false; held && err == nil && !late; {
-			select {
-			case <-retry.C:
-				held, err = tryLock(g.file, shared)
-			case <-deadline.C:
-				late = true
-			}
-		}
-	}
-	if held || err != nil {
+	if held, err := waitLock(g.file, shared, gateRetry, patience); held || err != nil {
 		return func() {}, false
 	}
 	return func() { _ = unlock(g.file) }, true // closing the file unlocks it in any case

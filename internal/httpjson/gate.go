@@ -155,15 +155,11 @@ func (g *Gate) wait(ctx context.Context) error {
 		g.giveBack()
 		return fmt.Errorf("%w: %d requests a minute are allowed, and the next one is due in %s", ErrShut, g.c.PerMinute, pause.Round(time.Millisecond))
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if err := sleep(ctx, pause); err != nil {
 		g.giveBack()
-		return ctx.Err()
+		return err
 	}
+	return nil
 }
 
 // take takes a token, which may be one that is still to come, and returns how long until it does.

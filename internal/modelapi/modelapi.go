@@ -46,6 +46,14 @@ var (
 	Ollama    = Place{"ollama", "http://127.0.0.1:11434", "", bearer, true}
 )
 
+// AzureVersion is the version of Azure's interface: the last one of those with a date that is no preview.
+const AzureVersion = "2024-10-21"
+
+// AzurePath is where a deployment does an operation, such as "embeddings"; version "" means AzureVersion.
+func AzurePath(deployment, operation, version string) string {
+	return "/openai/deployments/" + url.PathEscape(deployment) + "/" + operation + "?api-version=" + url.QueryEscape(cmp.Or(version, AzureVersion))
+}
+
 // elsewhere reports whether settings name another address than the provider's own.
 func (p Place) elsewhere(base string) bool {
 	return p.Base != "" && base != "" && strings.TrimRight(base, "/") != p.Base
@@ -99,6 +107,9 @@ func NewService(at Place, c Settings) (*Service, error) {
 	s := &Service{Provider: at.Provider, Model: c.Model, Key: strings.TrimSpace(c.APIKey), KeyVariable: at.KeyVariable}
 	if at.elsewhere(c.BaseURL) {
 		s.KeyVariable = "" // it may need no key
+	}
+	if at.Base == "" && c.BaseURL == "" {
+		return nil, errors.New("base_url: the address of the resource is needed")
 	}
 	var err error
 	if s.Base, err = parseBase(cmp.Or(c.BaseURL, at.Base)); err != nil {
