@@ -78,7 +78,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 
 // prepare gives a lab what all engines of the command get, and a bar.
 func (a *app) prepare(l *eval.Lab, bar *evalBar) {
-	l.Options = append(l.Options, rag.WithLogger(a.logger()), rag.WithGetenv(os.Getenv), rag.WithLockWait(a.wait))
+	l.Options = append(l.Options, a.options(a.logger())...)
 	l.Progress = bar.ingest
 	if a.verbose {
 		l.Note = func(text string) { fmt.Fprintln(a.err, text) }

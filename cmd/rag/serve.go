@@ -132,7 +132,7 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mc
 	if opts.Collection == "" {
 		opts.Collection = loaded.Config.Collection
 	}
-	engine := []rag.Option{rag.WithConfig(loaded.Config), rag.WithLogger(log), rag.WithLockWait(a.wait)}
+	engine := append(a.options(log), rag.WithConfig(loaded.Config))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		sink := trace.NewJSONL(a.dataDir(), trace.JSONLConfig{}) // a snapshot would keep none
 		engine = append(engine, rag.WithTraceSink(sink))
