@@ -54,7 +54,7 @@ whether a source needs review because nothing says that it is in force.`,
 }
 
 func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
-	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) })
+	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) }, f.changes()...)
 }
 
 // askIn has the question routed, or the agent search, and prints the answer. A refusal is a result like others.

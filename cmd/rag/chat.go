@@ -56,7 +56,7 @@ model the answers are sentences of the sources. An interrupt (Ctrl-C) ends the a
 				}
 				c := &chat{app: a, query: q, agent: searcher, ask: agentAsker(searcher, f.agent), session: searcher.NewSession()}
 				return c.run(cmd.Context())
-			})
+			}, f.changes()...)
 		},
 	}
 	cmd.Flags().SortFlags = false
