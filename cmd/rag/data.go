@@ -99,15 +99,17 @@ func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error,
 
 // withScratchData opens an engine over a folder that is gone afterwards: for runs that must leave nothing behind.
 func (a *app) withScratchData(use func(*rag.Engine) error, changes ...change) error {
+	return inScratch(func(dir string) error { return a.withDataIn(dir, use, changes) })
+}
+
+// inScratch makes a folder and removes it after use.
+func inScratch(use func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "rag-scratch-")
 	if err != nil {
 		return err
 	}
-	err = a.withDataIn(dir, use, changes)
-	if removed := os.RemoveAll(dir); err == nil {
-		err = removed
-	}
-	return err
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return use(dir)
 }
 
 // logger writes to the error stream: what went wrong and was got over, and with --verbose every step.

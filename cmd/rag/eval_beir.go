@@ -146,11 +146,7 @@ func (a *app) withScratchDir(use func(dir string) error) error {
 	if a.dir != "" {
 		return use(a.dir)
 	}
-	dir, err := os.MkdirTemp("", "rag-eval-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(dir), os.RemoveAll(dir))
+	return inScratch(use)
 }
 
 // noteReranker says which reranker is measured where the configuration names none.
