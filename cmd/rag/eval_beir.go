@@ -158,8 +158,8 @@ func (a *app) noteReranker(c rag.Config, variants []string) {
 	}
 }
 
-// noteLess says where searches did less than was asked.
-func (a *app) noteLess(r *eval.Report) {
+// noteReport says where searches did less than was asked.
+func (a *app) noteReport(r *eval.Report) {
 	for _, v := range r.Variants {
 		if v.Failed > 0 {
 			a.note("%s: %s failed, and count in no metric", v.Variant, count(v.Failed, "search"))

@@ -82,7 +82,7 @@ func (a *app) runExperiment(ctx context.Context, x *eval.Experiment) (*eval.Repo
 	if err != nil {
 		return nil, err
 	}
-	a.noteLess(report)
+	a.noteReport(report)
 	return report, nil
 }
 
