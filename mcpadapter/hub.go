@@ -47,7 +47,7 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	}
 	c.routed(d.Intent, c.adapter.options.Now().Sub(start))
 	if d.Label.Action == agent.ActChat {
-		answer, err := router.Ask(ctx, rag.AskRequest{Query: q})
+		answer, err := c.follow(router.Follow(ctx, rag.AskRequest{Query: q}, d))
 		if err != nil {
 			return nil, err
 		}
