@@ -96,7 +96,7 @@ func (a *Agent) AskStream(ctx context.Context, req rag.AskRequest) iter.Seq2[rag
 			return
 		}
 		routed := rag.Timing{Stage: stageRoute, MS: milliseconds(a.config.Now().Sub(start))}
-		for event, err := range a.follow(ctx, req, d) {
+		for event, err := range a.Follow(ctx, req, d) {
 			if event.Answer != nil {
 				event.Answer.Timings = slices.Insert(event.Answer.Timings, 0, routed)
 			}
@@ -119,7 +119,7 @@ func (a *Agent) AskAgentStream(ctx context.Context, req rag.AskRequest) iter.Seq
 	return func(yield func(rag.AnswerEvent, error) bool) {
 		t := readText(question(&req))
 		d, talk := a.router.talk(t)
-		events := a.follow(ctx, req, d)
+		events := a.Follow(ctx, req, d)
 		if !talk {
 			d = a.router.byRules(t, nil) // the model reads by itself where to look
 			events = a.investigate(ctx, narrow(req, d), d)

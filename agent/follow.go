@@ -11,8 +11,8 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
-// follow does what a decision says.
-func (a *Agent) follow(ctx context.Context, req rag.AskRequest, d Decision) iter.Seq2[rag.AnswerEvent, error] {
+// Follow does what a decision of [Agent.Route] about the question says: Ask for who has looked at the decision first.
+func (a *Agent) Follow(ctx context.Context, req rag.AskRequest, d Decision) iter.Seq2[rag.AnswerEvent, error] {
 	switch d.Label.Action {
 	case ActChat:
 		return a.chatter(ctx, req, d)

@@ -402,3 +402,14 @@ func TestIngestIsAJobInsideItsRoots(t *testing.T) {
 		t.Errorf("%v", data)
 	}
 }
+
+func TestWrites(t *testing.T) {
+	for name, want := range map[string]bool{
+		"hub": false, "docs": false, "course": false, "search": false, "job_status": false, "unknown": false,
+		"ingest": true, "delete": true, "delete_document": true,
+	} {
+		if got := mcpadapter.Writes([]string{"ask", name}); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

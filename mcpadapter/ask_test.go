@@ -78,3 +78,16 @@ func TestAnswersAgreeEverywhere(t *testing.T) {
 		t.Errorf("%d markers in all answers: the test shows nothing", cited)
 	}
 }
+
+// TestSmallTalkIsRoutedOnce: the model says once that it is small talk, and then answers it.
+func TestSmallTalkIsRoutedOnce(t *testing.T) {
+	script := &ragtest.Script{Replies: []string{`{"intent": "chat", "confidence": 1}`, "A heron stands here."}}
+	s := connect(t, adapter(t, engine(t, rag.WithChatModel(script)), mcpadapter.Options{}), nil)
+	text, data := call(t, s, "query_knowledge_hub", map[string]any{"query": "write me a line about a bird"})
+	if text != "A heron stands here." || data["intent"] != "chat" {
+		t.Errorf("%q, intent %v", text, data["intent"])
+	}
+	if n := len(script.Requests()); n != 2 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}

@@ -32,7 +32,10 @@ func (a *Adapter) queryHub() *tool {
 // runQueryHub routes the question, as System D does: small talk is not looked up, the sides of a comparison are looked up one
 // by one, and a place that the question names is searched first.
 func runQueryHub(ctx context.Context, c *call) (*reply, error) {
-	q := rag.Query{Text: c.args.text("query"), TopK: c.args.whole("top_k"), Collection: c.args.text("collection"), Progress: c.done}
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
 	router, err := c.hub()
 	if err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	}
 	c.routed(d.Intent, c.adapter.options.Now().Sub(start))
 	if d.Label.Action == agent.ActChat {
-		answer, err := router.Ask(ctx, rag.AskRequest{Query: q})
+		answer, err := c.follow(router.Follow(ctx, rag.AskRequest{Query: q}, d))
 		if err != nil {
 			return nil, err
 		}
@@ -53,12 +56,11 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	for _, side := range d.SubQueries {
 		q.Also = append(q.Also, rag.SubQuery{Text: side})
 	}
-	wide := q.Filter
-	q.Filter = rag.And(wide, d.Filters)
+	q.Filter = d.Filters
 	res, err := c.engine.Search(ctx, q)
 	if err == nil && len(res.Hits) == 0 && !d.Filters.IsZero() {
 		c.notes = append(c.notes, rag.Note{Stage: "routing", Reason: "nothing where " + d.Filters.String() + ": all documents were searched"})
-		q.Filter = wide
+		q.Filter = rag.Filter{}
 		res, err = c.engine.Search(ctx, q)
 	}
 	if err != nil {
@@ -189,7 +191,7 @@ func runDocumentSummary(ctx context.Context, c *call) (*reply, error) {
 		s.Images = append(s.Images, summaryImage{img.ID, s.SourcePath, img.Page})
 	}
 	text := fmt.Sprintf("**%s**\n\n- source: %s\n- processed: %s, %s\n- %d passages, %d characters, %d a passage\n- %d pictures\n",
-		title(&rag.Chunk{Title: e.Title, URI: e.URI}), s.SourcePath, s.ProcessedAt, s.Status, s.ChunkCount, s.TotalChars, s.AvgChunkSize, len(s.Images))
+		title(e.Title, e.URI), s.SourcePath, s.ProcessedAt, s.Status, s.ChunkCount, s.TotalChars, s.AvgChunkSize, len(s.Images))
 	return &reply{text: text, data: s}, nil
 }
 

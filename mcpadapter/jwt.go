@@ -3,6 +3,7 @@ package mcpadapter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -92,12 +93,7 @@ func (v *jwtVerifier) verify(ctx context.Context, token string) (*auth.TokenInfo
 // filter makes the forced filter of the claims.
 func (v *jwtVerifier) filter(claims jwt.MapClaims) (rag.Filter, error) {
 	var all []rag.Filter
-	fields := make([]string, 0, len(v.config.Claims))
-	for field := range v.config.Claims {
-		fields = append(fields, field)
-	}
-	slices.Sort(fields)
-	for _, field := range fields {
+	for _, field := range slices.Sorted(maps.Keys(v.config.Claims)) {
 		switch value := claims[v.config.Claims[field]].(type) {
 		case string:
 			all = append(all, rag.Eq(field, value))

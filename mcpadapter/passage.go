@@ -33,7 +33,7 @@ type citation struct {
 func cite(n int, collection string, h *rag.Hit) citation {
 	c := &h.Chunk
 	return citation{
-		ID: n, Title: title(c), Source: fileName(c.URI), SourcePath: place(c.URI), Page: c.Page, ChunkID: c.ID, Index: c.Ordinal,
+		ID: n, Title: title(c.Title, c.URI), Source: fileName(c.URI), SourcePath: place(c.URI), Page: c.Page, ChunkID: c.ID, Index: c.Ordinal,
 		Score: rounded(h.Score), Text: cut(c.Text, maxPassage), Status: h.Status, URI: resourceURI(collection, c.DocID),
 	}
 }
@@ -41,12 +41,12 @@ func cite(n int, collection string, h *rag.Hit) citation {
 // rounded keeps four decimals.
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// title names the document of a passage.
-func title(c *rag.Chunk) string {
-	if c.Title != "" {
-		return c.Title
+// title names a document by its title, or without one by its file.
+func title(given, uri string) string {
+	if given != "" {
+		return given
 	}
-	return fileName(c.URI)
+	return fileName(uri)
 }
 
 // section is the place of a passage in its document: its headings, outermost first.
@@ -54,7 +54,7 @@ func section(c *rag.Chunk) string {
 	if len(c.Headings) > 0 {
 		return strings.Join(c.Headings, " › ")
 	}
-	return title(c)
+	return title(c.Title, c.URI)
 }
 
 // place is the path of a document that is a file, else its URI.

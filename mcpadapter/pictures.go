@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	_ "image/gif" // pictures of documents
 	"image/jpeg"
 	"image/png"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/raster"
 )
 
 const (
@@ -88,7 +88,7 @@ func scaled(data []byte, mediaType string) (picture, error) {
 		return picture{}, err
 	}
 	for side := min(maxPictureSide, max(c.Width, c.Height)); side > 0; side = side * 3 / 4 {
-		p, err := encode(shrink(img, side))
+		p, err := encode(raster.Shrink(img, side))
 		if err != nil || len(p.data) <= maxPictureBytes {
 			return p, err
 		}
@@ -105,36 +105,4 @@ func encode(img *image.NRGBA) (picture, error) {
 	}
 	err := png.Encode(&b, img)
 	return picture{b.Bytes(), "image/png"}, err
-}
-
-// shrink makes the longer side of a picture at most side pixels: each pixel becomes the mean of those it stands for.
-func shrink(img image.Image, side int) *image.NRGBA {
-	in := img.Bounds()
-	w, h := in.Dx(), in.Dy()
-	longest := max(w, h)
-	side = min(side, longest)
-	ow, oh := max(1, w*side/longest), max(1, h*side/longest)
-	out := image.NewNRGBA(image.Rect(0, 0, ow, oh))
-	for y := range oh {
-		for x := range ow {
-			out.SetNRGBA(x, y, mean(img, image.Rect(in.Min.X+x*w/ow, in.Min.Y+y*h/oh, in.Min.X+(x+1)*w/ow, in.Min.Y+(y+1)*h/oh)))
-		}
-	}
-	return out
-}
-
-// mean is the colour of a part of a picture.
-func mean(img image.Image, part image.Rectangle) color.NRGBA {
-	var r, g, b, a, n uint64
-	for y := part.Min.Y; y < part.Max.Y; y++ {
-		for x := part.Min.X; x < part.Max.X; x++ {
-			pr, pg, pb, pa := img.At(x, y).RGBA()
-			r, g, b, a, n = r+uint64(pr), g+uint64(pg), b+uint64(pb), a+uint64(pa), n+1
-		}
-	}
-	if n == 0 {
-		return color.NRGBA{}
-	}
-	c := color.RGBA64{R: uint16(r / n), G: uint16(g / n), B: uint16(b / n), A: uint16(a / n)}
-	return color.NRGBAModel.Convert(c).(color.NRGBA)
 }

@@ -26,8 +26,15 @@ func (a *Adapter) presets() map[string][]*tool {
 // Presets lists the presets that Options.Tools can name. "ingest" and "delete" change data.
 func Presets() []string { return []string{"hub", "docs", "course", "ingest", "delete"} }
 
-// choose returns the tools of these names, each once, in order, and those of the domains.
-func (a *Adapter) choose(names []string) ([]*tool, error) {
+// Writes reports whether one of these presets or tools changes data, which must then be open for writing. Names that are
+// not known are for [New] to refuse.
+func Writes(names []string) bool {
+	tools, err := new(Adapter).named(names)
+	return err == nil && slices.ContainsFunc(tools, func(t *tool) bool { return t.effect != reads })
+}
+
+// named returns the tools that presets and names of tools stand for, in order.
+func (a *Adapter) named(names []string) ([]*tool, error) {
 	presets := a.presets()
 	single := map[string]*tool{}
 	for _, tools := range presets {
@@ -46,6 +53,15 @@ func (a *Adapter) choose(names []string) ([]*tool, error) {
 			all := append(Presets(), slices.Sorted(maps.Keys(single))...)
 			return nil, fmt.Errorf("there is no tool and no preset %q%s (there are: %s): %w", name, rag.DidYouMean(name, all), strings.Join(all, ", "), rag.ErrInvalid)
 		}
+	}
+	return chosen, nil
+}
+
+// choose returns the tools of these names, each once, in order, and those of the domains.
+func (a *Adapter) choose(names []string) ([]*tool, error) {
+	chosen, err := a.named(names)
+	if err != nil {
+		return nil, err
 	}
 	for _, d := range a.options.Domains {
 		if d.Tool != nil {

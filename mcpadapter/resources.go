@@ -154,7 +154,7 @@ func (v *view) appendDocuments(ctx context.Context, list *mcp.ListResourcesResul
 				return nil
 			}
 			list.Resources = append(list.Resources, &mcp.Resource{
-				URI: resourceURI(info.Name, e.DocID), Name: fileName(e.URI), Title: title(&rag.Chunk{Title: e.Title, URI: e.URI}), MIMEType: "text/markdown",
+				URI: resourceURI(info.Name, e.DocID), Name: fileName(e.URI), Title: title(e.Title, e.URI), MIMEType: "text/markdown",
 			})
 		}
 	}

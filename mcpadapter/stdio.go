@@ -2,6 +2,7 @@ package mcpadapter
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,20 +74,9 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return trimBlanks(line), long, err
+			return bytes.Trim(line, " \t\r\n"), long, err
 		}
 	}
-}
-
-func trimBlanks(b []byte) []byte {
-	blank := func(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-	for len(b) > 0 && blank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && blank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // lineWriter keeps messages of the SDK and of copyLines apart.

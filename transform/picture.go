@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	_ "image/gif" // decoders of what documents hold
 	"image/jpeg"
 	"image/png"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/raster"
 )
 
 // Limits of a picture that is shown to a model.
@@ -39,50 +39,21 @@ func show(img *rag.Image, minSide, maxSide int) (rag.ChatImage, error) {
 	case max(config.Width, config.Height) <= maxSide && len(img.Data) <= mostBytes && format != "gif":
 		return rag.ChatImage{MediaType: "image/" + format, Data: img.Data}, nil
 	}
-	whole, _, err := image.Decode(bytes.NewReader(img.Data))
+	shown, _, err := image.Decode(bytes.NewReader(img.Data))
 	if err != nil {
 		return rag.ChatImage{}, &cannotError{"a picture is damaged"}
 	}
-	small := shrink(whole, maxSide)
+	if box := shown.Bounds(); max(box.Dx(), box.Dy()) > maxSide {
+		shown = raster.Shrink(shown, maxSide)
+	}
 	var b bytes.Buffer
 	if format == "jpeg" {
-		err = jpeg.Encode(&b, small, nil)
+		err = jpeg.Encode(&b, shown, nil)
 	} else {
-		format, err = "png", png.Encode(&b, small)
+		format, err = "png", png.Encode(&b, shown)
 	}
 	if err != nil {
 		return rag.ChatImage{}, &cannotError{"a picture cannot be made smaller"}
 	}
 	return rag.ChatImage{MediaType: "image/" + format, Data: b.Bytes()}, nil
-}
-
-// shrink returns the picture with no side longer than maxSide: each pixel is the mean of those that fall on it.
-func shrink(src image.Image, maxSide int) image.Image {
-	box := src.Bounds()
-	w, h := box.Dx(), box.Dy()
-	if max(w, h) <= maxSide {
-		return src
-	}
-	scale := float64(maxSide) / float64(max(w, h))
-	nw, nh := max(1, int(float64(w)*scale)), max(1, int(float64(h)*scale))
-	dst := image.NewRGBA(image.Rect(0, 0, nw, nh))
-	for y := range nh {
-		for x := range nw {
-			dst.Set(x, y, mean(src, image.Rect(
-				box.Min.X+x*w/nw, box.Min.Y+y*h/nh, box.Min.X+max((x+1)*w/nw, x*w/nw+1), box.Min.Y+max((y+1)*h/nh, y*h/nh+1))))
-		}
-	}
-	return dst
-}
-
-// mean is the mean colour of an area.
-func mean(src image.Image, area image.Rectangle) color.Color {
-	var r, g, b, a, n uint64
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		for x := area.Min.X; x < area.Max.X; x++ {
-			pr, pg, pb, pa := src.At(x, y).RGBA()
-			r, g, b, a, n = r+uint64(pr), g+uint64(pg), b+uint64(pb), a+uint64(pa), n+1
-		}
-	}
-	return color.RGBA64{R: uint16(r / n), G: uint16(g / n), B: uint16(b / n), A: uint16(a / n)} //nolint:gosec // means of 16-bit values
 }

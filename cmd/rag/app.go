@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
 )
 
 // streams are what a run reads from and writes to.
@@ -86,6 +88,13 @@ func (a *app) fail(err error) int {
 // note tells the user something that is no error, on the error stream.
 func (a *app) note(format string, args ...any) {
 	fmt.Fprintf(a.err, "%s %s\n", a.paint(a.err).yellow("note:"), visible(fmt.Sprintf(format, args...)))
+}
+
+// noteLess tells the user where less was done than was asked.
+func (a *app) noteLess(notes []rag.Note) {
+	for _, n := range notes {
+		a.note("%s: %s", n.Stage, n.Reason)
+	}
 }
 
 // newRoot assembles the command.

@@ -54,7 +54,7 @@ whether a source needs review because nothing says that it is in force.`,
 }
 
 func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
-	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) })
+	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.askIn(ctx, eng, req, f) }, f.changes()...)
 }
 
 // askIn has the question routed, or the agent search, and prints the answer. A refusal is a result like others.
@@ -68,40 +68,51 @@ func (a *app) askIn(ctx context.Context, eng *rag.Engine, req rag.AskRequest, f 
 		return err
 	}
 	var answer *rag.Answer
-	printed := false
+	text := answerText{app: a}
 	for event, err := range agentAsker(searcher, f.agent)(ctx, req) {
 		if err != nil {
 			return err
 		}
-		switch {
-		case event.Answer != nil:
+		if event.Answer != nil {
 			answer = event.Answer
-		case event.Stage == rag.StageExtract && printed:
-			fmt.Fprintln(a.out)
-			a.note("the chat model did not come to an end: the answer begins anew")
-			printed = false
-		case event.Text != "" && f.stream:
-			printed = true
-			fmt.Fprint(a.out, visibleText(event.Text))
+		}
+		if f.stream {
+			text.print(event)
 		}
 	}
 	if a.json {
 		return a.printJSON(answer)
 	}
-	if printed {
+	if text.printed {
 		fmt.Fprintln(a.out)
 	}
-	a.printAnswer(answer, !printed)
+	a.printAnswer(answer, !text.printed)
 	return nil
+}
+
+// answerText prints the text of an answer while it comes.
+type answerText struct {
+	*app
+	printed bool // some of the text
+}
+
+func (t *answerText) print(event rag.AnswerEvent) {
+	if event.Stage == rag.StageExtract && t.printed {
+		fmt.Fprintln(t.out)
+		t.note("the chat model did not come to an end: the answer begins anew")
+		t.printed = false
+	}
+	if event.Text != "" {
+		fmt.Fprint(t.out, visibleText(event.Text))
+		t.printed = true
+	}
 }
 
 // printAnswer writes an answer for a reader: the text, unless it was printed while it came, how far it can be relied on,
 // and the sources it names.
 func (a *app) printAnswer(answer *rag.Answer, withText bool) {
 	p := a.paint(a.out)
-	for _, n := range answer.Notes {
-		a.note("%s: %s", n.Stage, n.Reason)
-	}
+	a.noteLess(answer.Notes)
 	if withText {
 		for _, line := range strings.Split(visibleText(answer.Text), "\n") {
 			printWrapped(a.out, line, a.width())

@@ -56,7 +56,7 @@ model the answers are sentences of the sources. An interrupt (Ctrl-C) ends the a
 				}
 				c := &chat{app: a, query: q, agent: searcher, ask: agentAsker(searcher, f.agent), session: searcher.NewSession()}
 				return c.run(cmd.Context())
-			})
+			}, f.changes()...)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -168,7 +168,7 @@ func (c *chat) answer(ctx context.Context, question string, interrupts <-chan os
 				fmt.Fprintln(c.out)
 				c.note("the answer was broken off")
 			case err != nil:
-				fmt.Fprintf(c.err, "%s %s\n", c.paint(c.err).red("rag:"), visibleText(message(err.Error())))
+				c.fail(err) // and the next question
 			}
 			return stop
 		}
@@ -179,7 +179,7 @@ func (c *chat) answer(ctx context.Context, question string, interrupts <-chan os
 func (c *chat) stream(ctx context.Context, question string) error {
 	req := rag.AskRequest{Query: c.query}
 	req.Query.Text = question
-	written := false
+	text := answerText{app: c.app}
 	for event, err := range c.session.Stream(ctx, req, c.ask) {
 		if err != nil {
 			return err
@@ -187,21 +187,13 @@ func (c *chat) stream(ctx context.Context, question string) error {
 		if event.Stage != "" && c.verbose {
 			c.note("%s", event.Stage)
 		}
-		if event.Stage == rag.StageExtract && written { // the text begins anew
-			fmt.Fprintln(c.out)
-			c.note("the chat model did not come to an end: the answer begins anew")
-			written = false
-		}
 		if event.Answer != nil {
 			c.last = event.Answer
 		}
-		written = written || event.Text != ""
-		fmt.Fprint(c.out, visibleText(event.Text))
+		text.print(event)
 	}
 	fmt.Fprintln(c.out)
-	for _, n := range c.last.Notes {
-		c.note("%s: %s", n.Stage, n.Reason)
-	}
+	c.noteLess(c.last.Notes)
 	fmt.Fprintln(c.out, c.paint(c.out).dim(c.standing()))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/agent"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/eval"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -103,6 +104,9 @@ func (a *app) configCheck() error {
 		return err
 	}
 	if _, err := agent.ParseConfig(loaded.Config.Agent); err != nil {
+		return err
+	}
+	if _, err := eval.ParseSettings(loaded.Config.Evaluation); err != nil {
 		return err
 	}
 	if a.json {

@@ -41,11 +41,16 @@ type change func(*rag.Config)
 // withData opens the engine over the data folder, which is made if there is none, or over a snapshot of it, and closes it
 // after use.
 func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
-	opts := []rag.Option{rag.WithLockWait(a.wait)}
+	var opts []rag.Option
 	if a.snapshot {
 		opts = append(opts, rag.WithSnapshot())
 	}
 	return a.withDataIn(a.dataDir(), use, changes, opts...)
+}
+
+// options are what every engine of the command gets, besides its configuration.
+func (a *app) options(log *slog.Logger) []rag.Option {
+	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(os.Getenv), rag.WithLockWait(a.wait)}
 }
 
 func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {
@@ -57,7 +62,8 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	for _, apply := range changes {
 		apply(&c)
 	}
-	eng, err := rag.Open(dir, append(opts, rag.WithConfig(c), rag.WithLogger(a.logger()), rag.WithGetenv(os.Getenv))...)
+	opts = append(opts, rag.WithConfig(c))
+	eng, err := rag.Open(dir, append(a.options(a.logger()), opts...)...)
 	if err != nil {
 		return err
 	}
@@ -93,15 +99,17 @@ func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error,
 
 // withScratchData opens an engine over a folder that is gone afterwards: for runs that must leave nothing behind.
 func (a *app) withScratchData(use func(*rag.Engine) error, changes ...change) error {
+	return inScratch(func(dir string) error { return a.withDataIn(dir, use, changes) })
+}
+
+// inScratch makes a folder and removes it after use.
+func inScratch(use func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "rag-scratch-")
 	if err != nil {
 		return err
 	}
-	err = a.withDataIn(dir, use, changes)
-	if removed := os.RemoveAll(dir); err == nil {
-		err = removed
-	}
-	return err
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return use(dir)
 }
 
 // logger writes to the error stream: what went wrong and was got over, and with --verbose every step.

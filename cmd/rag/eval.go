@@ -13,8 +13,7 @@ import (
 )
 
 type evalFlags struct {
-	testSet   string
-	set       string
+	testSetFlags
 	label     string
 	results   string
 	mode      string
@@ -27,7 +26,6 @@ type evalFlags struct {
 	domain    domainFlag
 	backends  []string
 	repeat    int
-	fields    map[string]string
 }
 
 func newEval(a *app) *cobra.Command {
@@ -55,11 +53,8 @@ measured, but searches failed, or the test set expects what the collection does 
 			return a.eval(cmd, f)
 		},
 	}
+	f.add(cmd, "file of questions: JSON Lines, a JSON list, or an object that holds one")
 	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&f.testSet, "test-set", "t", "", "file of questions: JSON Lines, a JSON list, or an object that holds one")
-	flags.StringVar(&f.set, "set", "", "take only the questions whose key set has this value")
-	flags.StringToStringVar(&f.fields, "field", nil, "name that the collection has for a field of the questions' filters, such as date_range=effective; may come several times")
 	flags.StringVarP(&f.label, "label", "l", "latest", "name of the run, and of its file")
 	flags.StringVar(&f.results, "results", "results", "folder of runs")
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
@@ -86,14 +81,10 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 		}
 		f.fromRun(cmd, old)
 	}
-	set, err := eval.Load(f.testSet)
+	set, err := f.load()
 	if err != nil {
 		return err
 	}
-	if set = set.Only(f.set); len(set.Questions) == 0 {
-		return fmt.Errorf("%s: no question is of set %q: %w", f.testSet, f.set, rag.ErrInvalid)
-	}
-	set.Rename(f.fields)
 	for _, p := range set.Problems {
 		if a.verbose {
 			a.note("%s", p)
@@ -160,15 +151,11 @@ func (f *evalFlags) answering(a *app, eng *rag.Engine, opts *eval.Options) error
 	if err != nil {
 		return err
 	}
-	ask := agentAsker(searcher, f.agent)
-	opts.Answer = func(ctx context.Context, q rag.Query) (*rag.Answer, error) {
-		for event, err := range ask(ctx, rag.AskRequest{Query: q}) {
-			if err != nil || event.Answer != nil {
-				return event.Answer, err
-			}
-		}
-		return nil, fmt.Errorf("no answer came: %w", rag.ErrUnavailable)
+	ask := searcher.Ask
+	if f.agent {
+		ask = searcher.AskAgent
 	}
+	opts.Answer = func(ctx context.Context, q rag.Query) (*rag.Answer, error) { return ask(ctx, rag.AskRequest{Query: q}) }
 	opts.Evaluator, err = a.evaluator(eng, f)
 	return err
 }

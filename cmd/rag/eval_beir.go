@@ -146,11 +146,7 @@ func (a *app) withScratchDir(use func(dir string) error) error {
 	if a.dir != "" {
 		return use(a.dir)
 	}
-	dir, err := os.MkdirTemp("", "rag-eval-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(dir), os.RemoveAll(dir))
+	return inScratch(use)
 }
 
 // noteReranker says which reranker is measured where the configuration names none.
@@ -162,8 +158,8 @@ func (a *app) noteReranker(c rag.Config, variants []string) {
 	}
 }
 
-// noteLess says where searches did less than was asked.
-func (a *app) noteLess(r *eval.Report) {
+// noteReport says where searches did less than was asked.
+func (a *app) noteReport(r *eval.Report) {
 	for _, v := range r.Variants {
 		if v.Failed > 0 {
 			a.note("%s: %s failed, and count in no metric", v.Variant, count(v.Failed, "search"))

@@ -4,20 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
-
-	"golang.org/x/term"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
 )
 
 // evalBar draws how far a measurement is, on one line of a terminal.
-type evalBar struct {
-	progress
-}
+type evalBar struct{ *progress }
 
-func (a *app) evalProgress() *evalBar { return &evalBar{*a.progress()} }
+func (a *app) evalProgress() *evalBar { return &evalBar{a.progress()} }
 
 // ingest takes the progress of an ingest.
 func (b *evalBar) ingest(p rag.Progress) {
@@ -31,19 +26,6 @@ func (b *evalBar) variant(name string, done, total int) {
 
 // questions takes the progress of a run.
 func (b *evalBar) questions(done, total int) { b.draw(fmt.Sprintf("%d/%d questions", done, total)) }
-
-func (b *evalBar) draw(line string) {
-	now := time.Now()
-	if b.tty == nil || now.Sub(b.start) < progressAfter || now.Sub(b.drawn) < progressEvery {
-		return
-	}
-	b.drawn = now
-	width, _, err := term.GetSize(int(b.tty.Fd()))
-	if err != nil || width < minWidth {
-		width = usualWidth
-	}
-	fmt.Fprintf(b.tty, "\r\x1b[K%s", oneLine(line, width-1))
-}
 
 // printReport writes an experiment for a reader: the metrics of each variant, then how they differ from the baseline.
 func (a *app) printReport(r *eval.Report) {

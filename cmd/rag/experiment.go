@@ -15,19 +15,13 @@ import (
 
 // subjectFlags say what an experiment is made on: a test set and a collection, or a labelled set with its documents.
 type subjectFlags struct {
-	testSet string
-	set     string
-	split   bool
-	fields  map[string]string
+	testSetFlags
+	split bool
 }
 
 func (f *subjectFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVarP(&f.testSet, "test-set", "t", "", "file of questions for the collection, or folder of a labelled set (corpus.jsonl, queries.jsonl, qrels.tsv)")
-	flags.StringVar(&f.set, "set", "", "take only the questions whose key set has this value")
-	flags.StringToStringVar(&f.fields, "field", nil, "name that the collection has for a field of the questions' filters, such as date_range=effective; may come several times")
-	flags.BoolVar(&f.split, "split", false, "with a labelled set: cut documents into passages as an ingest does")
+	f.testSetFlags.add(cmd, "file of questions for the collection, or folder of a labelled set (corpus.jsonl, queries.jsonl, qrels.tsv)")
+	cmd.Flags().BoolVar(&f.split, "split", false, "with a labelled set: cut documents into passages as an ingest does")
 }
 
 // subject is what an experiment is made on.
@@ -58,27 +52,20 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 			return use(&subject{set.Name, set.Questions(), lab, true, loaded.Config})
 		})
 	}
-	set, err := eval.Load(f.testSet)
+	set, err := f.load()
 	if err != nil {
 		return err
 	}
-	if set = set.Only(f.set); len(set.Questions) == 0 {
-		return fmt.Errorf("%s: no question is of set %q: %w", f.testSet, f.set, rag.ErrInvalid)
-	}
-	set.Rename(f.fields)
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
-		scratch, err := os.MkdirTemp("", "rag-eval-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(scratch)
-		return use(&subject{f.testSet, set.Questions, eval.NewCollectionLab(eng, a.dataDir(), a.collection, scratch), false, loaded.Config})
+		return inScratch(func(scratch string) error {
+			return use(&subject{f.testSet, set.Questions, eval.NewCollectionLab(eng, a.dataDir(), a.collection, scratch), false, loaded.Config})
+		})
 	})
 }
 
 // prepare gives a lab what all engines of the command get, and a bar.
 func (a *app) prepare(l *eval.Lab, bar *evalBar) {
-	l.Options = append(l.Options, rag.WithLogger(a.logger()), rag.WithGetenv(os.Getenv), rag.WithLockWait(a.wait))
+	l.Options = append(l.Options, a.options(a.logger())...)
 	l.Progress = bar.ingest
 	if a.verbose {
 		l.Note = func(text string) { fmt.Fprintln(a.err, text) }
@@ -95,7 +82,7 @@ func (a *app) runExperiment(ctx context.Context, x *eval.Experiment) (*eval.Repo
 	if err != nil {
 		return nil, err
 	}
-	a.noteLess(report)
+	a.noteReport(report)
 	return report, nil
 }
 

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 }
 
 // registerTestProviders adds embedders that need no model: hash, other (another model) and hang, which says
-// "embedding" and then waits for the end of its context; and the reranker backwards, which turns the list round.
+// "embedding" and then waits for the end of its context; keyed, which needs a key in the environment; and the reranker
+// backwards, which turns the list round.
 func registerTestProviders() {
 	register := func(name string, e *ragtest.HashEmbedder) {
 		rag.Default.Embedders.Register(name, rag.Typed(func(rag.Env, struct{}) (rag.Embedder, error) { return e, nil }))
@@ -54,6 +55,12 @@ func registerTestProviders() {
 		}
 		return ctx.Err()
 	}})
+	rag.Default.Embedders.Register("keyed", rag.Typed(func(env rag.Env, _ struct{}) (rag.Embedder, error) {
+		if env.Getenv == nil || env.Getenv("RAG_TEST_KEY") == "" {
+			return nil, errors.New("keyed has no key")
+		}
+		return &ragtest.HashEmbedder{}, nil
+	}))
 	register("prints", &ragtest.HashEmbedder{Before: atQuestions(func(context.Context) error {
 		fmt.Println("loading weights")
 		_, err := os.NewFile(1, "stdout").WriteString("loaded\n") // as C code and child processes do

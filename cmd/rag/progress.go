@@ -55,8 +55,13 @@ func (p *progress) step(s rag.Progress) {
 	case rag.StageEmbed:
 		p.passages = s.Done
 	}
+	p.draw(p.line())
+}
+
+// draw puts a text on the line, unless it is too early for that.
+func (p *progress) draw(line string) {
 	now := time.Now()
-	if now.Sub(p.start) < progressAfter || now.Sub(p.drawn) < progressEvery {
+	if p.tty == nil || now.Sub(p.start) < progressAfter || now.Sub(p.drawn) < progressEvery {
 		return
 	}
 	p.drawn = now
@@ -64,7 +69,7 @@ func (p *progress) step(s rag.Progress) {
 	if err != nil || width < minWidth {
 		width = usualWidth
 	}
-	fmt.Fprintf(p.tty, "\r\x1b[K%s", oneLine(p.line(), width-1))
+	fmt.Fprintf(p.tty, "\r\x1b[K%s", oneLine(line, width-1))
 }
 
 // line is the bar in words: files read, passages embedded, the file that was read last.

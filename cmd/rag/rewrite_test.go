@@ -51,3 +51,15 @@ func TestSearchRewrites(t *testing.T) {
 		t.Errorf("unknown: exit code %d, %s", o.code, o.stderr)
 	}
 }
+
+// Each verb that takes --rewrite heeds it: the transform that needs a chat model is missed by all.
+func TestEveryQuestionIsRewritten(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.rag("ingest", "docs").want(exitDone)
+	const missing = "hyde: it needs a chat model"
+	s.rag("search", "annual leave", "--rewrite", "hyde").want(exitFailed).says(missing)
+	s.rag("explain", "annual leave", "--rewrite", "hyde", "--text", "leave").want(exitFailed).says(missing)
+	s.rag("ask", "annual leave", "--rewrite", "hyde").want(exitFailed).says(missing)
+	s.chatWith("annual leave\n", "--rewrite", "hyde").want(exitFailed).says(missing)
+}

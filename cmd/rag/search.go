@@ -63,9 +63,7 @@ func (a *app) searchIn(ctx context.Context, eng *rag.Engine, q rag.Query, full b
 	if err != nil {
 		return err
 	}
-	for _, n := range res.Notes {
-		a.note("%s: %s", n.Stage, n.Reason)
-	}
+	a.noteLess(res.Notes)
 	if a.json {
 		return a.printJSON(res)
 	}

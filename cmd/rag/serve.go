@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,7 @@ hosts, the tools and what HTTP needs.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.http, "http", "", "address for HTTP in place of standard input and output, such as 127.0.0.1:8765; without a host it is 127.0.0.1")
-	flags.StringSliceVar(&f.tools, "tools", mcpadapter.DefaultTools, "tools, by name or by preset: hub, docs, course, ingest, delete")
+	flags.StringSliceVar(&f.tools, "tools", mcpadapter.DefaultTools, "tools, by name or by preset: "+strings.Join(mcpadapter.Presets(), ", "))
 	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): offers its tool; may come several times")
 	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder that may be ingested: offers the tools for it; may come several times")
 	flags.DurationVar(&f.budget, "budget", 45*time.Second, "longest a call may take")
@@ -111,13 +112,10 @@ func (a *app) serveMCP(ctx context.Context, f *serveFlags, out io.Writer) error 
 // served is the data, which is not opened yet, and what is offered of it.
 func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mcpadapter.Options, error) {
 	opts := mcpadapter.Options{Version: version(), Collection: a.collection, Tools: f.tools, Roots: f.roots, Budget: f.budget, Logger: log}
-	write := len(f.roots) > 0
-	if write {
+	if len(f.roots) > 0 {
 		opts.Tools = append(append([]string{}, f.tools...), "ingest")
 	}
-	for _, name := range f.tools {
-		write = write || name == "delete" || name == "delete_document"
-	}
+	write := mcpadapter.Writes(opts.Tools)
 	for _, file := range f.domains {
 		d, err := domain.Load(file)
 		if err != nil {
@@ -132,7 +130,7 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mc
 	if opts.Collection == "" {
 		opts.Collection = loaded.Config.Collection
 	}
-	engine := []rag.Option{rag.WithConfig(loaded.Config), rag.WithLogger(log), rag.WithLockWait(a.wait)}
+	engine := append(a.options(log), rag.WithConfig(loaded.Config))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		sink := trace.NewJSONL(a.dataDir(), trace.JSONLConfig{}) // a snapshot would keep none
 		engine = append(engine, rag.WithTraceSink(sink))

@@ -223,3 +223,17 @@ func (v *server) waitFor(line string) {
 	}
 	v.t.Fatalf("it ends without %q", line)
 }
+
+// A server finds keys in the environment, as every verb does.
+func TestServeFindsKeysInTheEnvironment(t *testing.T) {
+	t.Setenv("RAG_TEST_KEY", "key")
+	s := newShell(t)
+	s.handbook()
+	s.write("keyed.yaml", "embedder: keyed\n")
+	s.rag("ingest", "docs", "--config", "keyed.yaml").want(exitDone)
+	v := s.serveMCP("--config", "keyed.yaml")
+	if text, failed := v.search("annual leave"); failed {
+		t.Error(text)
+	}
+	v.end()
+}
