@@ -39,7 +39,7 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	for k, i := range order {
 		texts[k] = list[i].text
 	}
-	question, err := a.embedLookup(ctx, &lookup{SubQuery: SubQuery{Text: a.req.Question}})
+	question, err := a.embedLookup(ctx, AsQuestion, a.req.Question)
 	var vectors [][]float32
 	if err == nil {
 		vectors, err = a.embedSentences(ctx, texts)
@@ -59,13 +59,9 @@ func (a *answering) compareSentences(ctx context.Context) error {
 
 // embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.
 func (a *answering) embedSentences(ctx context.Context, texts []string) ([][]float32, error) {
-	m := a.embedder.Model()
 	var all [][]float32
-	for batch := range slices.Chunk(texts, cmp.Or(m.MaxBatch, defaultBatch)) {
-		vectors, err := a.embedder.Embed(ctx, AsPassage, batch)
-		if err == nil {
-			err = checkVectors(vectors, len(batch), m.Dims)
-		}
+	for batch := range slices.Chunk(texts, a.embedder.Model().BatchSize()) {
+		vectors, err := a.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
 			return nil, err
 		}

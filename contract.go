@@ -86,6 +86,17 @@ type EmbedModel struct {
 	Languages      []string // BCP 47 primary tags in which the vectors mean something; nil: any
 }
 
+// defaultBatch is how many texts an embedder is given at once if its model does not say.
+const defaultBatch = 64
+
+// BatchSize is how many texts the embedder takes at once: MaxBatch, or what stands for none.
+func (m EmbedModel) BatchSize() int {
+	if m.MaxBatch < 1 {
+		return defaultBatch
+	}
+	return m.MaxBatch
+}
+
 // Fingerprint names everything that decides a vector. It stands in the header of each collection.
 func (m EmbedModel) Fingerprint() string {
 	parts := []string{m.Name, m.Revision, strconv.Itoa(m.Dims), strconv.Itoa(m.MaxTokens), m.Pooling}

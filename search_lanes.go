@@ -285,7 +285,7 @@ func (s *search) drop(stage string) {
 func (s *search) askDense(ctx context.Context, l *lookup, k int) ([]Match, error) {
 	if l.vector == nil {
 		var err error
-		if l.vector, err = s.embedLookup(ctx, l); err != nil {
+		if l.vector, err = s.embedLookup(ctx, cmp.Or(l.Role, AsQuestion), l.Text); err != nil {
 			return nil, err
 		}
 	}
