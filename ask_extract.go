@@ -39,7 +39,7 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	for k, i := range order {
 		texts[k] = list[i].text
 	}
-	question, err := a.embedLookup(ctx, AsQuestion, a.req.Question)
+	question, err := a.questionVector(ctx)
 	var vectors [][]float32
 	if err == nil {
 		vectors, err = a.embedSentences(ctx, texts)
@@ -55,6 +55,16 @@ func (a *answering) compareSentences(ctx context.Context) error {
 		list[i].cosine = dot(question, vectors[k])
 	}
 	return nil
+}
+
+// questionVector is that of the question, which the search has already unless it looked up other words.
+func (a *answering) questionVector(ctx context.Context) ([]float32, error) {
+	if s := a.search; s != nil {
+		if l := s.lookups[0]; l.Text == a.req.Question && l.vector != nil {
+			return l.vector, nil
+		}
+	}
+	return a.embedLookup(ctx, AsQuestion, a.req.Question)
 }
 
 // embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.

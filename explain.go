@@ -72,7 +72,7 @@ func findHit(hits []Hit, id string) int {
 // explainLanes asks each lane for its whole ranking.
 func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, chunkID string) error {
 	r := e.config.Retrieval
-	all := max(1, (s.chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
+	all := max(1, (s.stored.Chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
 	if err := s.lanes(ctx, all); err != nil {
 		return err
 	}

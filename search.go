@@ -110,10 +110,8 @@ type search struct {
 	language string     // of the text, BCP 47; "" if it cannot be told
 	index    string     // name under which the indexes know the collection
 	filter   Filter
-	pending  []string // URIs of documents of which the indexes may have newer records than the catalog
-	chunks   int      // in the collection
-	docs     int      // in the collection
-	dense    bool     // lanes wanted
+	stored   CollectionInfo // the collection, as the search found it
+	dense    bool           // lanes wanted
 	words    bool
 	lookups  []lookup           // what is looked up: the text, then also
 	deeper   int                // how many times as many candidates are looked at as are configured
@@ -243,16 +241,13 @@ func (s *search) understand(ctx context.Context) error {
 	if s.reranker, err = s.makeReranker(); err != nil {
 		return err
 	}
-	info, err := s.existing(ctx, s.q.Collection)
-	if err != nil {
+	if s.stored, err = s.existing(ctx, s.q.Collection); err != nil {
 		return err
 	}
-	if err := s.checkHeader(s.q.Collection, info.Header, s.dense, s.words); err != nil {
+	if err := s.checkHeader(s.q.Collection, s.stored.Header, s.dense, s.words); err != nil {
 		return err
 	}
-	s.chunks, s.docs = info.Chunks, info.Documents
-	s.index = indexName(s.q.Collection, info.Header.Generation)
-	s.pending = info.Header.Pending
+	s.index = indexName(s.q.Collection, s.stored.Header.Generation)
 	s.planLookups()
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
