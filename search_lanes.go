@@ -259,7 +259,7 @@ func (s *search) takeLanes(got []lane) error {
 				s.lookups[i].leaveOut(l.stage) // deeper is no use
 			}
 		}
-		s.lists[l.stage] = l.lists
+		s.take(l.stage, l.lists)
 		s.rankLane(span)
 		span.In = s.stored.Chunks
 	}
@@ -273,6 +273,7 @@ func (s *search) takeLanes(got []lane) error {
 // drop leaves a failed lane out of the rest of the search.
 func (s *search) drop(stage string) {
 	delete(s.lists, stage)
+	delete(s.ranks, stage)
 	if stage == StageDense {
 		s.dense = false
 	} else {
