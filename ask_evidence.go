@@ -170,15 +170,11 @@ func (a *answering) cover(ctx context.Context, recs []TextRecord) (Coverage, err
 	if !ok {
 		return coverByWords(question, recs), nil
 	}
-	name := a.answer.Collection
-	if a.search != nil && a.search.index != "" {
-		name = a.search.index
-	} else if h, exists, err := a.readHeader(ctx, name); err != nil {
+	h, err := a.header(ctx)
+	if err != nil {
 		return Coverage{}, err
-	} else if exists {
-		name = indexName(name, h.Generation)
 	}
-	coverage, err := c.Cover(ctx, name, question, recs)
+	coverage, err := c.Cover(ctx, indexName(a.answer.Collection, h.Generation), question, recs)
 	if err == nil && len(coverage.Found) != len(recs) {
 		err = fmt.Errorf("the index looked at %d texts of %d: %w", len(coverage.Found), len(recs), ErrInvalid)
 	}
@@ -186,6 +182,15 @@ func (a *answering) cover(ctx context.Context, recs []TextRecord) (Coverage, err
 		return Coverage{}, &StageError{Stage: StageEvidence, Err: err}
 	}
 	return coverage, nil
+}
+
+// header is that of the collection as the search found it or, of hits that were given, as it is now; zero if there is none.
+func (a *answering) header(ctx context.Context) (Header, error) {
+	if a.search != nil {
+		return a.search.stored.Header, nil
+	}
+	h, _, err := a.readHeader(ctx, a.answer.Collection)
+	return h, err
 }
 
 // coverByWords compares words by their beginnings.

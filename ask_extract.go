@@ -39,7 +39,7 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	for k, i := range order {
 		texts[k] = list[i].text
 	}
-	question, err := a.embedLookup(ctx, &lookup{SubQuery: SubQuery{Text: a.req.Question}})
+	question, err := a.questionVector(ctx)
 	var vectors [][]float32
 	if err == nil {
 		vectors, err = a.embedSentences(ctx, texts)
@@ -57,15 +57,21 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	return nil
 }
 
+// questionVector is that of the question, which the search has already unless it looked up other words.
+func (a *answering) questionVector(ctx context.Context) ([]float32, error) {
+	if s := a.search; s != nil {
+		if l := s.lookups[0]; l.Text == a.req.Question && l.vector != nil {
+			return l.vector, nil
+		}
+	}
+	return a.embedLookup(ctx, AsQuestion, a.req.Question)
+}
+
 // embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.
 func (a *answering) embedSentences(ctx context.Context, texts []string) ([][]float32, error) {
-	m := a.embedder.Model()
 	var all [][]float32
-	for batch := range slices.Chunk(texts, cmp.Or(m.MaxBatch, defaultBatch)) {
-		vectors, err := a.embedder.Embed(ctx, AsPassage, batch)
-		if err == nil {
-			err = checkVectors(vectors, len(batch), m.Dims)
-		}
+	for batch := range slices.Chunk(texts, a.embedder.Model().BatchSize()) {
+		vectors, err := a.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
 			return nil, err
 		}

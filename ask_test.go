@@ -71,6 +71,36 @@ func newLeave(t *testing.T, opts ...rag.Option) *fixture {
 	return f
 }
 
+// An answer takes the question's vector from its search, and makes one only where that looked up other words.
+func TestAQuestionIsEmbeddedOnce(t *testing.T) {
+	f := newLeave(t)
+	var questions []string
+	f.embedder.Before = func(_ context.Context, role rag.EmbedRole, texts []string) error {
+		if role == rag.AsQuestion {
+			questions = append(questions, texts...)
+		}
+		return nil
+	}
+	found := f.search(rag.Query{Text: leaveQuestion})
+	for _, test := range []struct {
+		name string
+		req  rag.AskRequest
+		want []string
+	}{
+		{"searched", rag.AskRequest{Query: rag.Query{Text: leaveQuestion}}, []string{leaveQuestion}},
+		{"in other words", rag.AskRequest{Query: rag.Query{Text: "annual leave"}, Question: leaveQuestion}, []string{"annual leave", leaveQuestion}},
+		{"found before", rag.AskRequest{Question: leaveQuestion, Found: found}, []string{leaveQuestion}},
+	} {
+		questions = nil
+		if a := ask(t, f, test.req); a.Refused {
+			t.Errorf("%s: refused: %s", test.name, a.Reason)
+		}
+		if diff := cmp.Diff(test.want, questions); diff != "" {
+			t.Errorf("%s: %s", test.name, diff)
+		}
+	}
+}
+
 const leaveQuestion = "How many days of annual leave does every employee have?"
 
 func ask(t *testing.T, f *fixture, req rag.AskRequest) *rag.Answer {

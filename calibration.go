@@ -57,8 +57,8 @@ func defaultFor(e Embedder) Calibration {
 // engine, else the default, with a note if there is one that does not fit.
 func (a *answering) calibration(ctx context.Context) Calibration {
 	builtIn := defaultFor(a.embedder)
-	h, exists, err := a.readHeader(ctx, a.answer.Collection)
-	if err != nil || !exists || h.Calibration == nil {
+	h, err := a.header(ctx)
+	if err != nil || h.Calibration == nil {
 		return builtIn
 	}
 	if why := a.stale(h.Calibration); why != "" {

@@ -86,6 +86,17 @@ type EmbedModel struct {
 	Languages      []string // BCP 47 primary tags in which the vectors mean something; nil: any
 }
 
+// defaultBatch is how many texts an embedder is given at once if its model does not say.
+const defaultBatch = 64
+
+// BatchSize is how many texts the embedder takes at once: MaxBatch, or what stands for none.
+func (m EmbedModel) BatchSize() int {
+	if m.MaxBatch < 1 {
+		return defaultBatch
+	}
+	return m.MaxBatch
+}
+
 // Fingerprint names everything that decides a vector. It stands in the header of each collection.
 func (m EmbedModel) Fingerprint() string {
 	parts := []string{m.Name, m.Revision, strconv.Itoa(m.Dims), strconv.Itoa(m.MaxTokens), m.Pooling}
@@ -291,8 +302,9 @@ type Catalog interface {
 	Chunks(ctx context.Context, collection string, ids []string) ([]Chunk, error)
 	// Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal.
 	Scan(ctx context.Context, collection string, f Filter) iter.Seq2[Chunk, error]
-	// Entries yields the ledger by URI.
-	Entries(ctx context.Context, collection string) iter.Seq2[Entry, error]
+	// Entries yields the lines of the ledger whose URI begins with prefix ("": all), by URI. An ingest asks for those of each
+	// source that it writes, so it must not look at all others.
+	Entries(ctx context.Context, collection, prefix string) iter.Seq2[Entry, error]
 	// Collections lists the collections by name.
 	Collections(ctx context.Context) ([]CollectionInfo, error)
 	// Drop removes a collection; an unknown one is not an error.

@@ -182,37 +182,35 @@ func (e *Entry) fields() Meta {
 
 // entriesOf returns the document of a URI with the further ones of its source, or those below one that ends in a slash;
 // "" has all below it.
-func (e *Engine) entriesOf(ctx context.Context, name, uri string) ([]Entry, error) {
+func (e *Engine) entriesOf(ctx context.Context, name, uri string) (all []Entry, err error) {
 	if uri != "" && !strings.HasSuffix(uri, "/") {
-		return e.entriesOfSource(ctx, name, uri)
+		first, err := e.catalog.Entry(ctx, name, uri)
+		if err == nil {
+			all = append(all, first)
+		} else if !errors.Is(err, ErrNotFound) { // it may be deleted already, and the further ones not
+			return nil, err
+		}
+		further, err := e.furtherEntries(ctx, name, uri)
+		return append(all, further...), err
 	}
-	var below []Entry
-	for entry, err := range e.catalog.Entries(ctx, name) {
+	for entry, err := range e.catalog.Entries(ctx, name, uri) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(entry.URI, uri) {
-			below = append(below, entry)
-		}
+		all = append(all, entry)
 	}
-	return below, nil
+	return all, nil
 }
 
-// entriesOfSource returns the documents that the source of a URI gave, the first of which may be deleted already.
-func (e *Engine) entriesOfSource(ctx context.Context, name, uri string) (all []Entry, err error) {
-	for n := 0; ; n++ {
-		doc := uri
-		if n > 0 {
-			doc = furtherURI(uri, n)
-		}
-		entry, err := e.catalog.Entry(ctx, name, doc)
-		switch {
-		case err == nil:
-			all = append(all, entry)
-		case !errors.Is(err, ErrNotFound):
+// furtherEntries returns the documents that a source gave after its first, by URI. Any of them may be deleted already.
+func (e *Engine) furtherEntries(ctx context.Context, name, source string) (further []Entry, err error) {
+	for entry, err := range e.catalog.Entries(ctx, name, source+"#") {
+		if err != nil {
 			return nil, err
-		case n > 0:
-			return all, nil
+		}
+		if sourceURI(entry.URI) == source {
+			further = append(further, entry)
 		}
 	}
+	return further, nil
 }

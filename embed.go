@@ -8,9 +8,6 @@ import (
 	"slices"
 )
 
-// defaultBatch is how many texts an embedder is given at once if its model does not say.
-const defaultBatch = 64
-
 // specialTokens are those that an encoder puts around a text ([CLS], [SEP]) inside its window.
 const specialTokens = 2
 
@@ -32,13 +29,8 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 	}
 	out := embedded{vectors: vecs, cached: len(texts) - len(order)}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[b]), len(texts[a])) })
-	model := e.embedder.Model()
-	size := model.MaxBatch
-	if size < 1 {
-		size = defaultBatch
-	}
 	done := out.cached
-	for part := range slices.Chunk(order, size) {
+	for part := range slices.Chunk(order, e.embedder.Model().BatchSize()) {
 		if err := ctx.Err(); err != nil {
 			return embedded{}, err
 		}
@@ -49,11 +41,8 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 				names[i] = keys[at]
 			}
 		}
-		got, err := e.embedder.Embed(ctx, AsPassage, batch)
+		got, err := e.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
-			return embedded{}, err
-		}
-		if err := checkVectors(got, len(batch), model.Dims); err != nil {
 			return embedded{}, err
 		}
 		e.keepVectors(ctx, names, got)
@@ -67,14 +56,20 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 	return out, nil
 }
 
-// embedLookup embeds a text that a search looks up.
-func (e *Engine) embedLookup(ctx context.Context, l *lookup) ([]float32, error) {
-	vecs, err := e.embedder.Embed(ctx, cmp.Or(l.Role, AsQuestion), []string{l.Text})
+// embedBatch embeds texts, at most BatchSize of them, and checks what the embedder gives.
+func (e *Engine) embedBatch(ctx context.Context, role EmbedRole, texts []string) ([][]float32, error) {
+	vecs, err := e.embedder.Embed(ctx, role, texts)
+	if err == nil {
+		err = checkVectors(vecs, len(texts), e.embedder.Model().Dims)
+	}
+	return vecs, err
+}
+
+// embedLookup embeds a text that is looked up.
+func (e *Engine) embedLookup(ctx context.Context, role EmbedRole, text string) ([]float32, error) {
+	vecs, err := e.embedBatch(ctx, role, []string{text})
 	if err != nil {
 		return nil, fmt.Errorf("embed the question: %w", err)
-	}
-	if err := checkVectors(vecs, 1, e.embedder.Model().Dims); err != nil {
-		return nil, err
 	}
 	return vecs[0], nil
 }

@@ -72,18 +72,17 @@ func findHit(hits []Hit, id string) int {
 // explainLanes asks each lane for its whole ranking.
 func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, chunkID string) error {
 	r := e.config.Retrieval
-	all := max(1, (s.chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
+	all := max(1, (s.stored.Chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
 	if err := s.lanes(ctx, all); err != nil {
 		return err
 	}
-	ranks := s.laneRanks()
 	for _, lane := range []struct {
 		stage string
 		cut   int
 	}{{StageDense, s.laneK(r.DenseTopK, s.deeper)}, {StageSparse, s.laneK(r.SparseTopK, s.deeper)}} {
 		fate := StageFate{Stage: lane.stage}
-		rank, seen := ranks[lane.stage][chunkID]
-		_, used := s.lists[lane.stage]
+		rank, seen := s.ranks[lane.stage][chunkID]
+		lists, used := s.lists[lane.stage]
 		switch {
 		case !used:
 			fate.Reason = "not used"
@@ -101,9 +100,13 @@ func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, ch
 			}
 		}
 		x.Stages = append(x.Stages, fate)
-		for i, l := range s.lists[lane.stage] { // what fusion really saw is the list up to its cut
-			s.lists[lane.stage][i].matches = l.matches[:min(len(l.matches), lane.cut)]
+		if !used {
+			continue
 		}
+		for i, l := range lists { // what fusion really saw is the list up to its cut
+			lists[i].matches = l.matches[:min(len(l.matches), lane.cut)]
+		}
+		s.take(lane.stage, lists)
 	}
 	return nil
 }

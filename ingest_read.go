@@ -82,11 +82,12 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	r.timed(StageLoad, start, 1, len(docs))
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
-	p, err := r.assemble(ctx, rd.want, docs, was, action)
-	if err != nil || src.stored != nil { // what an export does not have is not gone
-		return p, err
+	p, err := r.assemble(ctx, rd.want, docs)
+	if err != nil {
+		return nil, err
 	}
-	return p, r.addStale(ctx, p, src.URI)
+	p.action = action
+	return p, r.replace(ctx, p, src, was)
 }
 
 // reading is what the ledger is to hold of a source, and how its documents are got.
@@ -158,13 +159,10 @@ func (r *ingestRun) check(ctx context.Context, rd reading) (was *goneSource, act
 }
 
 // assemble splits and transforms the documents of one source.
-func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, was *goneSource, action string) (*prepared, error) {
-	p := &prepared{action: action}
+func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document) (*prepared, error) {
+	p := &prepared{}
 	steps := r.steps.document()
 	ctx = steps.within(ctx)
-	if action == "move" {
-		p.stale = append(append(p.stale, was.first), was.further...)
-	}
 	for i := range docs {
 		doc := &docs[i]
 		doc.ID = DocumentID(r.name, doc.URI)
@@ -182,11 +180,7 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, w
 		for j := range chunks {
 			entry.Chunks = append(entry.Chunks, chunkRef(&chunks[j]))
 		}
-		pd := preparedDoc{Record: Record{Entry: entry, Document: *doc, Chunks: chunks}}
-		if pd.old, err = r.oldVersion(ctx, was, doc.URI, i); err != nil {
-			return nil, err
-		}
-		p.docs = append(p.docs, pd)
+		p.docs = append(p.docs, preparedDoc{Record: Record{Entry: entry, Document: *doc, Chunks: chunks}})
 	}
 	if steps.fallback() {
 		for i := range p.docs {
@@ -196,41 +190,37 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, w
 	return p, nil
 }
 
-// oldVersion returns what stood under the URI of a source's n-th document (0-based), or under the name the source had
-// before it was moved.
-func (r *ingestRun) oldVersion(ctx context.Context, was *goneSource, uri string, n int) (Entry, error) {
-	if n == 0 {
-		return was.first, nil
-	}
-	for _, entry := range was.further {
-		if entry.URI == furtherURI(was.first.URI, n) {
-			return entry, nil
+// replace finds what the documents of a source take the place of: what stands under their URIs, or stood under those they
+// had before the source was moved. What nothing takes the place of is stale.
+func (r *ingestRun) replace(ctx context.Context, p *prepared, src Source, was *goneSource) error {
+	old := map[string]Entry{src.URI: was.first} // by the URI of the document that takes its place
+	if p.action == "move" {
+		p.stale = append(append(p.stale, was.first), was.further...)
+		for _, entry := range was.further {
+			old[src.URI+strings.TrimPrefix(entry.URI, was.first.URI)] = entry
 		}
 	}
-	return r.entryOrZero(ctx, uri)
+	var further []Entry
+	if src.stored == nil { // what an export does not have is not gone
+		var err error
+		if further, err = r.furtherEntries(ctx, r.name, src.URI); err != nil {
+			return err
+		}
+	}
+	for _, entry := range further {
+		old[entry.URI] = entry
+	}
+	given := make(map[string]bool, len(p.docs))
+	for i := range p.docs {
+		d := &p.docs[i]
+		d.old, given[d.Entry.URI] = old[d.Entry.URI], true
+	}
+	p.stale = append(p.stale, slices.DeleteFunc(further, func(e Entry) bool { return given[e.URI] })...)
+	return nil
 }
 
 // languageSample is how many bytes of a document decide its language.
 const languageSample = 8 << 10
-
-// addStale finds documents that an earlier version of the source gave beyond those it gives now.
-func (r *ingestRun) addStale(ctx context.Context, p *prepared, uri string) error {
-	for n := len(p.docs); ; n++ {
-		entry, err := r.entryOrZero(ctx, furtherURI(uri, n))
-		if err != nil || entry.URI == "" {
-			return err
-		}
-		p.stale = append(p.stale, entry)
-	}
-}
-
-func (r *ingestRun) entryOrZero(ctx context.Context, uri string) (Entry, error) {
-	entry, err := r.catalog.Entry(ctx, r.name, uri)
-	if errors.Is(err, ErrNotFound) {
-		return Entry{}, nil
-	}
-	return entry, err
-}
 
 // cut splits a document and lets the transformers work on its chunks.
 func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {

@@ -27,7 +27,7 @@ func (e *Engine) Documents(ctx context.Context, collection string) iter.Seq2[Ent
 			yield(Entry{}, err)
 			return
 		}
-		for entry, err := range e.catalog.Entries(ctx, name) {
+		for entry, err := range e.catalog.Entries(ctx, name, "") {
 			if !yield(entry, err) || err != nil {
 				return
 			}
@@ -164,7 +164,7 @@ func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*Ve
 	rep := newVerifyReport(CollectionInfo{Name: name, Header: h})
 	live := map[string]bool{}
 	var order []string
-	for entry, err := range e.catalog.Entries(ctx, name) {
+	for entry, err := range e.catalog.Entries(ctx, name, "") {
 		if err != nil {
 			return nil, err
 		}

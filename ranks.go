@@ -15,23 +15,20 @@ type placed struct {
 	by []int // lookups that found it, in order
 }
 
-// laneRanks returns each lane's ranks by chunk ID. Of equal ones the first text's stands.
-func (s *search) laneRanks() map[string]map[string]placed {
-	ranks := make(map[string]map[string]placed, len(s.lists))
-	for stage, lists := range s.lists {
-		ranks[stage] = map[string]placed{}
-		for _, l := range lists {
-			for i, m := range l.matches {
-				p, seen := ranks[stage][m.ID]
-				if !seen || i+1 < p.Position {
-					p.Rank = Rank{stage, i + 1, m.Score}
-				}
-				p.by = append(p.by, l.lookup)
-				ranks[stage][m.ID] = p
+// take keeps what a lane found, and each chunk's place in it. Of equal places the first text's stands.
+func (s *search) take(stage string, lists []found) {
+	ranks := map[string]placed{}
+	for _, l := range lists {
+		for i, m := range l.matches {
+			p, seen := ranks[m.ID]
+			if !seen || i+1 < p.Position {
+				p.Rank = Rank{stage, i + 1, m.Score}
 			}
+			p.by = append(p.by, l.lookup)
+			ranks[m.ID] = p
 		}
 	}
-	return ranks
+	s.lists[stage], s.ranks[stage] = lists, ranks
 }
 
 // foundBy is what a candidate says of the texts that found it: nothing where there is but the question.
@@ -44,7 +41,7 @@ func (s *search) foundBy(lookups []int) []int {
 
 // rankLane lists a lane's candidates in its span, each once: by their best place, of equal ones in the order of the texts.
 func (s *search) rankLane(span *Span) {
-	lists, ranks := s.lists[span.Stage], s.laneRanks()[span.Stage]
+	lists, ranks := s.lists[span.Stage], s.ranks[span.Stage]
 	span.Out = len(ranks)
 	listed := map[string]bool{}
 	for i := 0; len(listed) < min(len(ranks), maxCandidates); i++ {
@@ -61,9 +58,8 @@ func (s *search) rankLane(span *Span) {
 
 // rankFusion compares the fused list with the lanes: a chunk's rank before is its best rank over both.
 func (s *search) rankFusion(span *Span) {
-	ranks := s.laneRanks()
 	seen := map[string]bool{}
-	for _, lane := range ranks {
+	for _, lane := range s.ranks {
 		for id := range lane {
 			seen[id] = true
 		}
@@ -72,12 +68,12 @@ func (s *search) rankFusion(span *Span) {
 	for i, m := range s.fused {
 		c := Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score}
 		var by []int
-		if p, ok := ranks[StageDense][m.ID]; ok {
+		if p, ok := s.ranks[StageDense][m.ID]; ok {
 			c.DenseRank = &p.Position
 			c.RankBefore = &p.Position
 			by = append(by, p.by...)
 		}
-		if p, ok := ranks[StageSparse][m.ID]; ok {
+		if p, ok := s.ranks[StageSparse][m.ID]; ok {
 			c.SparseRank = &p.Position
 			if c.RankBefore == nil || p.Position < *c.RankBefore {
 				c.RankBefore = &p.Position

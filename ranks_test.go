@@ -18,13 +18,9 @@ func matches(ids ...string) []Match {
 
 // The reference example of the rank table: 4 and 4 become 2, so the chunk moved up by 2.
 func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
-	s := &search{
-		lists: map[string][]found{
-			StageDense:  {{0, matches("a", "b", "c", "d", "e")}},
-			StageSparse: {{0, matches("x", "a", "y", "d")}},
-		},
-		fused: matches("a", "d", "x", "c"),
-	}
+	s := &search{fused: matches("a", "d", "x", "c"), lists: map[string][]found{}, ranks: map[string]map[string]placed{}}
+	s.take(StageDense, []found{{0, matches("a", "b", "c", "d", "e")}})
+	s.take(StageSparse, []found{{0, matches("x", "a", "y", "d")}})
 	span := &Span{Stage: StageFusion}
 	s.rankFusion(span)
 	got, err := json.Marshal(span.Candidates)

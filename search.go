@@ -110,14 +110,13 @@ type search struct {
 	language string     // of the text, BCP 47; "" if it cannot be told
 	index    string     // name under which the indexes know the collection
 	filter   Filter
-	pending  []string // URIs of documents of which the indexes may have newer records than the catalog
-	chunks   int      // in the collection
-	docs     int      // in the collection
-	dense    bool     // lanes wanted
+	stored   CollectionInfo // the collection, as the search found it
+	dense    bool           // lanes wanted
 	words    bool
-	lookups  []lookup           // what is looked up: the text, then also
-	deeper   int                // how many times as many candidates are looked at as are configured
-	lists    map[string][]found // by lane
+	lookups  []lookup                     // what is looked up: the text, then also
+	deeper   int                          // how many times as many candidates are looked at as are configured
+	lists    map[string][]found           // by lane
+	ranks    map[string]map[string]placed // of these, by lane and chunk ID
 	fused    []Match
 	cut      bool  // fused is not all that the lanes gave
 	hits     []Hit // hydrated, in the order of the last stage
@@ -133,7 +132,7 @@ type search struct {
 }
 
 func newSearch(e *Engine, q Query) *search {
-	s := &search{Engine: e, q: q, id: newTraceID(), started: e.now(), lists: map[string][]found{}, spans: map[string]*Span{}}
+	s := &search{Engine: e, q: q, id: newTraceID(), started: e.now(), lists: map[string][]found{}, ranks: map[string]map[string]placed{}, spans: map[string]*Span{}}
 	for _, stage := range queryStages {
 		s.spans[stage] = &Span{Stage: stage, Method: e.methods[stage], Status: SpanOff}
 	}
@@ -243,16 +242,13 @@ func (s *search) understand(ctx context.Context) error {
 	if s.reranker, err = s.makeReranker(); err != nil {
 		return err
 	}
-	info, err := s.existing(ctx, s.q.Collection)
-	if err != nil {
+	if s.stored, err = s.existing(ctx, s.q.Collection); err != nil {
 		return err
 	}
-	if err := s.checkHeader(s.q.Collection, info.Header, s.dense, s.words); err != nil {
+	if err := s.checkHeader(s.q.Collection, s.stored.Header, s.dense, s.words); err != nil {
 		return err
 	}
-	s.chunks, s.docs = info.Chunks, info.Documents
-	s.index = indexName(s.q.Collection, info.Header.Generation)
-	s.pending = info.Header.Pending
+	s.index = indexName(s.q.Collection, s.stored.Header.Generation)
 	s.planLookups()
 	s.leaveOutForeign(span)
 	s.leaveOutPhrases()
@@ -358,7 +354,6 @@ func (s *search) hydrate(ctx context.Context) error {
 	for i := range chunks {
 		byID[chunks[i].ID] = &chunks[i]
 	}
-	ranks := s.laneRanks()
 	s.hits = make([]Hit, 0, len(chunks))
 	for i, m := range s.fused {
 		c := byID[m.ID]
@@ -367,7 +362,7 @@ func (s *search) hydrate(ctx context.Context) error {
 		}
 		h := Hit{Chunk: *c, Score: m.Score, Status: c.Validity.Status(s.q.AsOf)}
 		for _, lane := range []string{StageDense, StageSparse} {
-			if p, ok := ranks[lane][m.ID]; ok {
+			if p, ok := s.ranks[lane][m.ID]; ok {
 				h.Trail = append(h.Trail, p.Rank)
 			}
 		}

@@ -218,11 +218,11 @@ func survive[T any](who string, call func() (T, error)) (value T, err error) {
 // laneFilter is the condition that the indexes are asked with. What they hold of a document that is being changed, or
 // whose change was cut short, may be newer than the document: all of it is a candidate, and hydrate decides.
 func (s *search) laneFilter() Filter {
-	if s.filter.IsZero() || len(s.pending) == 0 {
+	if s.filter.IsZero() || len(s.stored.Header.Pending) == 0 {
 		return s.filter
 	}
 	changing := Filter{Op: OpIn, Field: FieldURI}
-	for _, uri := range s.pending {
+	for _, uri := range s.stored.Header.Pending { // of these the indexes may have newer records than the catalog
 		changing.Values = append(changing.Values, uri)
 	}
 	return And(s.scope, Or(s.filter, changing)) // a view has no part in the changes of others
@@ -259,9 +259,9 @@ func (s *search) takeLanes(got []lane) error {
 				s.lookups[i].leaveOut(l.stage) // deeper is no use
 			}
 		}
-		s.lists[l.stage] = l.lists
+		s.take(l.stage, l.lists)
 		s.rankLane(span)
-		span.In = s.chunks
+		span.In = s.stored.Chunks
 	}
 	if len(s.lists) == 0 {
 		return fmt.Errorf("no lane answered: %w: %w", ErrUnavailable, errors.Join(errs...))
@@ -273,6 +273,7 @@ func (s *search) takeLanes(got []lane) error {
 // drop leaves a failed lane out of the rest of the search.
 func (s *search) drop(stage string) {
 	delete(s.lists, stage)
+	delete(s.ranks, stage)
 	if stage == StageDense {
 		s.dense = false
 	} else {
@@ -285,7 +286,7 @@ func (s *search) drop(stage string) {
 func (s *search) askDense(ctx context.Context, l *lookup, k int) ([]Match, error) {
 	if l.vector == nil {
 		var err error
-		if l.vector, err = s.embedLookup(ctx, l); err != nil {
+		if l.vector, err = s.embedLookup(ctx, cmp.Or(l.Role, AsQuestion), l.Text); err != nil {
 			return nil, err
 		}
 	}

@@ -96,7 +96,7 @@ func (s *search) leftOut() []map[string]string {
 // give as many.
 func (s *search) fill() int {
 	if n := s.shaping.perDocument; n > 0 && n < s.q.TopK {
-		return min(s.q.TopK, n*s.docs)
+		return min(s.q.TopK, n*s.stored.Documents)
 	}
 	return s.q.TopK
 }

@@ -210,7 +210,7 @@ func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page 
 		return nil, "", nil
 	}
 	docs, seen := 0, 0
-	for uri, rec := range c.entriesAfter(after) {
+	for uri, rec := range c.entriesAfter(after, "") {
 		e, err := decodeEntry(rec)
 		if err != nil {
 			return nil, "", fmt.Errorf("entry %s: %w", uri, err)
@@ -232,15 +232,15 @@ func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page 
 	return page, "", nil
 }
 
-// Entries yields the ledger by URI. Entries committed meanwhile may or may not be seen.
-func (b *Bolt) Entries(ctx context.Context, collection string) iter.Seq2[rag.Entry, error] {
+// Entries yields the lines of the ledger whose URI begins with prefix, by URI. Those committed meanwhile may or may not be seen.
+func (b *Bolt) Entries(ctx context.Context, collection, prefix string) iter.Seq2[rag.Entry, error] {
 	return pages(ctx, nil, func(after string) (page []rag.Entry, last string, err error) {
 		err = b.view(func(tx *bolt.Tx) error {
 			c := openCollection(tx, collection)
 			if c == nil {
 				return nil
 			}
-			for uri, rec := range c.entriesAfter(after) {
+			for uri, rec := range c.entriesAfter(after, prefix) {
 				e, err := c.entry(rec)
 				if err != nil {
 					return fmt.Errorf("entry %s: %w", uri, err)

@@ -141,15 +141,15 @@ func withPrefix(b *bolt.Bucket, prefix []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// entriesAfter yields URIs behind one, with their entry records.
-func (c *buckets) entriesAfter(uri string) iter.Seq2[[]byte, []byte] {
+// entriesAfter yields the URIs behind one that begin with prefix, with their entry records.
+func (c *buckets) entriesAfter(uri, prefix string) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
-		cur := c.entries.Cursor()
-		k, v := cur.Seek([]byte(uri))
-		if string(k) == uri {
+		cur, start := c.entries.Cursor(), []byte(prefix)
+		k, v := cur.Seek([]byte(max(uri, prefix)))
+		if k != nil && string(k) == uri {
 			k, v = cur.Next()
 		}
-		for ; k != nil && yield(k, v); k, v = cur.Next() {
+		for ; k != nil && bytes.HasPrefix(k, start) && yield(k, v); k, v = cur.Next() {
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (c *buckets) info(name string) (rag.CollectionInfo, error) {
 			return info, fmt.Errorf("header: %w", err)
 		}
 	}
-	for uri, rec := range c.entriesAfter("") {
+	for uri, rec := range c.entriesAfter("", "") {
 		e, err := decodeEntry(rec)
 		if err != nil {
 			return info, fmt.Errorf("entry %s: %w", uri, err)

@@ -35,7 +35,7 @@ func (b *Bolt) Check(ctx context.Context, collection string) (problems []rag.Pro
 			}
 		}
 		documents, chunks := 0, 0
-		for uri, rec := range c.entriesAfter("") {
+		for uri, rec := range c.entriesAfter("", "") {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
@@ -23,6 +24,7 @@ type Memory struct {
 type memCollection struct {
 	header []byte
 	docs   map[string]*memDoc // by URI
+	uris   []string           // of docs, in order
 	ids    map[string][]byte  // chunk ID → chunk record
 }
 
@@ -186,6 +188,8 @@ func newMemDoc(p *putStep) (*memDoc, error) {
 
 func (m *Memory) link(c *memCollection, d *memDoc) {
 	c.docs[d.uri] = d
+	at, _ := slices.BinarySearch(c.uris, d.uri)
+	c.uris = slices.Insert(c.uris, at, d.uri)
 	for _, chunk := range d.chunks {
 		c.ids[chunk.id] = chunk.rec
 	}
@@ -202,6 +206,8 @@ func (m *Memory) link(c *memCollection, d *memDoc) {
 
 func (m *Memory) unlink(c *memCollection, d *memDoc) {
 	delete(c.docs, d.uri)
+	at, _ := slices.BinarySearch(c.uris, d.uri)
+	c.uris = slices.Delete(c.uris, at, at+1)
 	for _, chunk := range d.chunks {
 		delete(c.ids, chunk.id)
 	}
@@ -240,16 +246,19 @@ func (m *Memory) Chunks(ctx context.Context, collection string, ids []string) ([
 	return chunks, nil
 }
 
-// snapshot returns the documents of a collection as they are now, by URI.
-func (m *Memory) snapshot(collection string) []*memDoc {
+// snapshot returns the documents of a collection whose URI begins with prefix as they are now, by URI.
+func (m *Memory) snapshot(collection, prefix string) (docs []*memDoc) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	c := m.collections[collection]
 	if c == nil {
 		return nil
 	}
-	docs := make([]*memDoc, 0, len(c.docs))
-	for _, uri := range slices.Sorted(maps.Keys(c.docs)) {
+	from, _ := slices.BinarySearch(c.uris, prefix)
+	for _, uri := range c.uris[from:] {
+		if !strings.HasPrefix(uri, prefix) {
+			break
+		}
 		docs = append(docs, c.docs[uri])
 	}
 	return docs
@@ -263,7 +272,7 @@ func (m *Memory) Scan(ctx context.Context, collection string, f rag.Filter) iter
 			yield(rag.Chunk{}, err)
 			return
 		}
-		for _, d := range m.snapshot(collection) {
+		for _, d := range m.snapshot(collection, "") {
 			for _, rec := range d.chunks {
 				chunk, err := decodeChunk(rec.rec)
 				if err == nil {
@@ -281,10 +290,10 @@ func (m *Memory) Scan(ctx context.Context, collection string, f rag.Filter) iter
 	}
 }
 
-// Entries yields the ledger by URI, as it is when the iteration begins.
-func (m *Memory) Entries(ctx context.Context, collection string) iter.Seq2[rag.Entry, error] {
+// Entries yields the lines of the ledger whose URI begins with prefix, by URI, as they are when the iteration begins.
+func (m *Memory) Entries(ctx context.Context, collection, prefix string) iter.Seq2[rag.Entry, error] {
 	return func(yield func(rag.Entry, error) bool) {
-		for _, d := range m.snapshot(collection) {
+		for _, d := range m.snapshot(collection, prefix) {
 			e, err := d.line()
 			if err == nil {
 				err = ctx.Err()
@@ -348,8 +357,8 @@ func (m *Memory) Drop(ctx context.Context, collection string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c := m.collections[collection]; c != nil {
-		for _, d := range c.docs {
-			m.unlink(c, d)
+		for len(c.uris) > 0 { // the last first: no other has to move up
+			m.unlink(c, c.docs[c.uris[len(c.uris)-1]])
 		}
 		delete(m.collections, collection)
 	}

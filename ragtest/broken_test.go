@@ -90,6 +90,11 @@ var broken = map[string]struct {
 			return nil
 		}
 	})},
+	"catalog that lists everything": {"Entries of a prefix yields those whose URI begins with it", catalogThat(func(c *brokenCatalog) {
+		c.entries = func(ctx context.Context, name, _ string) iter.Seq2[rag.Entry, error] {
+			return c.Memory.Entries(ctx, name, "")
+		}
+	})},
 	"catalog that scans everything": {"Scan applies Filter.Match, by URI and ordinal", catalogThat(func(c *brokenCatalog) {
 		c.scan = func(ctx context.Context, name string, _ rag.Filter) iter.Seq2[rag.Chunk, error] {
 			return c.Memory.Scan(ctx, name, rag.Filter{})
@@ -195,13 +200,15 @@ type brokenCatalog struct {
 	chunks func(context.Context, string, []string) ([]rag.Chunk, error)
 	commit func(context.Context, string, []rag.Change) error
 	scan   func(context.Context, string, rag.Filter) iter.Seq2[rag.Chunk, error]
+
+	entries func(ctx context.Context, name, prefix string) iter.Seq2[rag.Entry, error]
 }
 
 func catalogThat(breakIt func(*brokenCatalog)) func(*testing.T) {
 	return func(t *testing.T) {
 		ragtest.TestCatalog(t, func(*testing.T, string) rag.Catalog {
 			c := &brokenCatalog{Memory: catalog.NewMemory()}
-			c.chunks, c.commit, c.scan = c.Memory.Chunks, c.Memory.Commit, c.Memory.Scan
+			c.chunks, c.commit, c.scan, c.entries = c.Memory.Chunks, c.Memory.Commit, c.Memory.Scan, c.Memory.Entries
 			breakIt(c)
 			return c
 		}, ragtest.Volatile())
@@ -218,4 +225,8 @@ func (c *brokenCatalog) Commit(ctx context.Context, name string, changes []rag.C
 
 func (c *brokenCatalog) Scan(ctx context.Context, name string, f rag.Filter) iter.Seq2[rag.Chunk, error] {
 	return c.scan(ctx, name, f)
+}
+
+func (c *brokenCatalog) Entries(ctx context.Context, name, prefix string) iter.Seq2[rag.Entry, error] {
+	return c.entries(ctx, name, prefix)
 }

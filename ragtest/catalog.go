@@ -42,6 +42,7 @@ func TestCatalog(t *testing.T, open func(t *testing.T, dir string) rag.Catalog, 
 		{"Scan applies Filter.Match, by URI and ordinal", (*catalogSuite).scan},
 		{"Scan of an invalid filter is ErrInvalid", (*catalogSuite).invalidFilter},
 		{"Entries yields the ledger by URI", (*catalogSuite).entries},
+		{"Entries of a prefix yields those whose URI begins with it", (*catalogSuite).entriesOfPrefix},
 		{"sequences end when the consumer breaks, and the consumer may write", (*catalogSuite).breaks},
 		{"Collections counts documents and chunks by name", (*catalogSuite).collections},
 		{"the first commit makes the collection, also one without changes", (*catalogSuite).firstCommit},
@@ -265,7 +266,7 @@ func (s *catalogSuite) unknown() {
 		s.Errorf("chunks: %v, %v; want none", got, err)
 	}
 	s.wantScan("nowhere")
-	if got := all(s.T, s.cat.Entries(s.Context(), "nowhere")); len(got) != 0 {
+	if got := all(s.T, s.cat.Entries(s.Context(), "nowhere", "")); len(got) != 0 {
 		s.Errorf("entries: %v, want none", got)
 	}
 }
@@ -364,7 +365,7 @@ func (s *catalogSuite) entries() {
 	}
 	slices.Sort(want)
 	var got []string
-	for _, e := range all(s.T, s.cat.Entries(s.Context(), "c")) {
+	for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", "")) {
 		got = append(got, e.URI)
 		if len(e.Chunks) != 1 || e.Chunks[0].ID != e.URI+"#0" {
 			s.Errorf("entry %s has the chunks %v", e.URI, e.Chunks)
@@ -372,6 +373,34 @@ func (s *catalogSuite) entries() {
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		s.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// entriesOfPrefix asks for URIs on both sides of many others, and beside keys that are prefixes of one another.
+func (s *catalogSuite) entriesOfPrefix() {
+	uris := []string{"a", "a!", "a#", "a#2", "a#2#3", "a#part", "a$", "ab", "b", "\u00e9"}
+	for i := range 150 { // more than a page, in an order of their own
+		uris = append(uris, fmt.Sprintf("a#%d", 3+i*7%150))
+	}
+	for _, uri := range uris {
+		s.commit("c", paper(uri, "1", 1))
+	}
+	s.commit("c", rag.Change{Remove: "a#2#3"}, paper("a#2", "2", 1))
+	uris = slices.DeleteFunc(uris, func(uri string) bool { return uri == "a#2#3" })
+	slices.Sort(uris)
+	for _, prefix := range []string{"", "a", "a#", "a#2", "a#2#", "a#9", "b", "c", "\u00e9", "\xff"} {
+		var want, got []string
+		for _, uri := range uris {
+			if strings.HasPrefix(uri, prefix) {
+				want = append(want, uri)
+			}
+		}
+		for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", prefix)) {
+			got = append(got, e.URI)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			s.Errorf("prefix %q (-want +got):\n%s", prefix, diff)
+		}
 	}
 }
 
@@ -385,7 +414,7 @@ func (s *catalogSuite) breaks() {
 		}
 		break
 	}
-	for e, err := range s.cat.Entries(s.Context(), "c") {
+	for e, err := range s.cat.Entries(s.Context(), "c", "") {
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -530,7 +559,7 @@ func (s *catalogSuite) cancelled() {
 	for _, err := range s.cat.Scan(ctx, "c", rag.Filter{}) {
 		check("scan", err)
 	}
-	for _, err := range s.cat.Entries(ctx, "c") {
+	for _, err := range s.cat.Entries(ctx, "c", "") {
 		check("entries", err)
 	}
 	s.wantScan("c", "a#0")

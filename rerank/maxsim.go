@@ -97,12 +97,8 @@ func (m *MaxSim) embed(ctx context.Context, sentences []string) ([][]float32, er
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(sentences[b]) - len(sentences[a]) })
-	size := m.embedder.Model().MaxBatch
-	if size < 1 {
-		size = defaultBatch
-	}
 	vecs := make([][]float32, len(sentences))
-	for part := range slices.Chunk(order, size) {
+	for part := range slices.Chunk(order, m.embedder.Model().BatchSize()) {
 		batch := make([]string, len(part))
 		for i, at := range part {
 			batch[i] = sentences[at]
@@ -120,9 +116,6 @@ func (m *MaxSim) embed(ctx context.Context, sentences []string) ([][]float32, er
 	}
 	return vecs, nil
 }
-
-// defaultBatch is how many texts an embedder takes at once if its model does not say.
-const defaultBatch = 64
 
 // sentences cuts a text, none of the parts empty.
 func (m *MaxSim) sentences(text string) []string {

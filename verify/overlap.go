@@ -170,16 +170,9 @@ func (v *Overlap) knows(languages []string) bool {
 	return known == nil || !slices.ContainsFunc(languages, func(l string) bool { return l != "" && !slices.Contains(known, l) })
 }
 
-// standardBatch is the batch of an embedder that names none; see rag.EmbedModel.
-const standardBatch = 64
-
 func (v *Overlap) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	size := v.embedder.Model().MaxBatch
-	if size < 1 {
-		size = standardBatch
-	}
 	var out [][]float32
-	for part := range slices.Chunk(texts, size) {
+	for part := range slices.Chunk(texts, v.embedder.Model().BatchSize()) {
 		vecs, err := v.embedder.Embed(ctx, rag.AsPassage, part)
 		if err != nil {
 			return nil, err
