@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -125,21 +126,7 @@ func lastDay(s string) string {
 	case len("2006-01"):
 		year, _ := strconv.Atoi(s[:4])
 		month, _ := strconv.Atoi(s[5:])
-		return fmt.Sprintf("%s-%02d", s, daysIn(year, month))
+		return fmt.Sprintf("%s-%02d", s, time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day())
 	}
 	return s
-}
-
-// daysIn is the number of days of a month.
-func daysIn(year, month int) int {
-	switch month {
-	case 2:
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	case 4, 6, 9, 11:
-		return 30
-	}
-	return 31
 }

@@ -125,10 +125,11 @@ func (a *Acceptance) check(q *Question, kind string, ok bool, format string, arg
 func (q *Question) fate(level Level, name string, chunks []rag.Chunk, folded []string) fate {
 	query := q.Query("")
 	var f fate
+	holds := level.holder(name)
 	for i := range chunks {
 		c := &chunks[i]
 		hit := Found{ChunkID: c.ID, URI: c.URI, Headings: c.Headings}
-		if !hit.is(level, name, folded[i]) {
+		if !holds(&hit, folded[i]) {
 			continue
 		}
 		f.there = true

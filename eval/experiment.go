@@ -191,8 +191,12 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 		} else {
 			took = append(took, ms)
 		}
+		places := map[Level][][]string{} // measures of one level look at the same places
 		for _, m := range measures {
-			out.Values[m.name] = append(out.Values[m.name], m.value(q, hits, err, lost[q.item(m.level)]))
+			if places[m.level] == nil {
+				places[m.level] = q.places(m.level, hits)
+			}
+			out.Values[m.name] = append(out.Values[m.name], m.value(q, places[m.level], err, lost[q.item(m.level)]))
 		}
 		if x.Ranked != nil && err == nil {
 			if err := x.Ranked(v.Name, q, hits); err != nil {
@@ -257,8 +261,8 @@ func distinct(hits []Found) []Found {
 	})
 }
 
-// value measures the hits of one question.
-func (m measure) value(q *Question, hits []Found, err error, lost string) rag.EvalValue {
+// value measures what one question found.
+func (m measure) value(q *Question, places [][]string, err error, lost string) rag.EvalValue {
 	grades := q.grades(m.level)
 	switch {
 	case grades.Relevant() == 0:
@@ -268,6 +272,6 @@ func (m measure) value(q *Question, hits []Found, err error, lost string) rag.Ev
 	case lost != "":
 		return rag.EvalNull(lost)
 	}
-	v, _ := m.metric.OfPlaces(q.places(m.level, hits[:min(len(hits), m.metric.depth(len(hits)))]), grades)
+	v, _ := m.metric.OfPlaces(places, grades)
 	return rag.EvalNumber(v)
 }

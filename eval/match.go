@@ -54,16 +54,19 @@ type Found struct {
 
 // places returns for each hit the items of a level that it holds.
 func (q *Question) places(l Level, hits []Found) [][]string {
-	grades := q.grades(l)
-	names := sortedKeys(grades)
+	names := sortedKeys(q.grades(l))
+	holds := make([]func(*Found, string) bool, len(names))
+	for n, name := range names {
+		holds[n] = l.holder(name)
+	}
 	places := make([][]string, len(hits))
 	for i := range hits {
 		folded := ""
-		if l == LevelSentence {
+		if l == LevelSentence && len(names) > 0 {
 			folded = Fold(hits[i].Text)
 		}
-		for _, name := range names {
-			if hits[i].is(l, name, folded) {
+		for n, name := range names {
+			if holds[n](&hits[i], folded) {
 				places[i] = append(places[i], name)
 			}
 		}
@@ -71,17 +74,19 @@ func (q *Question) places(l Level, hits []Found) [][]string {
 	return places
 }
 
-// is reports whether a hit holds an item.
-func (f *Found) is(l Level, name, folded string) bool {
+// holder returns what tells whether a hit, whose text is folded, holds an item.
+func (l Level) holder(name string) func(f *Found, folded string) bool {
 	switch l {
 	case LevelChunk:
-		return f.ChunkID == name
+		return func(f *Found, _ string) bool { return f.ChunkID == name }
 	case LevelDocument:
-		return SameDocument(f.URI, name)
-	case LevelSection:
-		return inSection(f.Headings, name)
+		return func(f *Found, _ string) bool { return SameDocument(f.URI, name) }
 	}
-	return strings.Contains(folded, Fold(name))
+	want := Fold(name)
+	if l == LevelSection {
+		return func(f *Found, _ string) bool { return inSection(f.Headings, want) }
+	}
+	return func(_ *Found, folded string) bool { return strings.Contains(folded, want) }
 }
 
 // SameDocument reports whether a URI is the one that a test set names: the URI itself, or its end from a slash on.
@@ -96,9 +101,8 @@ func SameDocument(uri, name string) bool {
 	return err == nil && strings.HasSuffix(plain, "/"+name)
 }
 
-// inSection reports whether one of the headings, or the path of them, is the section.
-func inSection(headings []string, section string) bool {
-	want := Fold(section)
+// inSection reports whether one of the headings, or the path of them, is the folded section.
+func inSection(headings []string, want string) bool {
 	for _, h := range headings {
 		if Fold(h) == want {
 			return true

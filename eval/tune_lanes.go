@@ -131,7 +131,8 @@ func (s *tuner) replay(name string, c rag.Config, stored []lanes, pool int) (Tun
 		if s.Distinct {
 			hits = distinct(hits)
 		}
-		trial.values = append(trial.values, s.target.value(&s.train[i], hits, nil, ""))
+		hits = hits[:min(len(hits), s.target.metric.depth(len(hits)))]
+		trial.values = append(trial.values, s.target.value(&s.train[i], s.train[i].places(s.target.level, hits), nil, ""))
 	}
 	trial.Mean = Mean(numbers(trial.values))
 	return trial, nil

@@ -6,21 +6,27 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/cite"
 )
 
+// statement is a claim with its passage, and what both have of numbers and names.
+type statement struct {
+	rag.Claim
+	of, in factSet // of the claim, in the passage
+}
+
 // contradiction says in what a claim differs from the sentences of the passage that have its words; "" if in nothing that is
 // seen here.
-func contradiction(claim, sentences, passage string) string {
-	of, in := facts(claim), facts(sentences)
-	if lack := of.lackingIn(in); lack != "" {
+func (t *statement) contradiction(sentences string) string {
+	if lack := t.of.lackingIn(numbers(sentences)); lack != "" {
 		return "what it says of this does not have " + lack
 	}
-	if why := misplaced(claim, passage, of, facts(passage)); why != "" {
+	if why := t.misplaced(); why != "" {
 		return why
 	}
-	c, s := analyze.Fold(claim), analyze.Fold(sentences)
+	c, s := analyze.Fold(t.Text), analyze.Fold(sentences)
 	if (negations(c)+negations(about(sentences, c)))%2 != 0 {
 		return "one of them is negated and the other is not"
 	}
@@ -31,7 +37,7 @@ func contradiction(claim, sentences, passage string) string {
 			}
 		}
 	}
-	if reversed(c, s, of.names) {
+	if reversed(c, s, t.of.names) {
 		return "the names have changed places"
 	}
 	return ""
@@ -151,24 +157,27 @@ var partEnd = regexp.MustCompile(`[,;，；、|]\s|[，；、|]|\s(?:and|et|und|
 
 // misplaced looks at passages that give several numbers: what the claim says of a number must be said in the clause with
 // that number, and not in a clause with another one.
-func misplaced(claim, passage string, of, in factSet) string {
-	for _, number := range of.numbers {
+func (t *statement) misplaced() string {
+	for _, number := range t.of.numbers {
 		var own, others string
-		for _, at := range cite.Sentences(passage) {
-			sentence := passage[at.Start:at.End]
-			if !slices.Contains(facts(sentence).numbers, number) {
-				others += " " + besides(sentence, of, in)
+		for _, at := range cite.Sentences(t.Passage) {
+			sentence := t.Passage[at.Start:at.End]
+			given := numbers(sentence)
+			if !slices.Contains(given, number) {
+				if len(given) > 0 || t.names(sentence) { // it has a number of its own, or speaks of whom the claim names
+					others += " " + sentence
+				}
 				continue
 			}
-			mine, theirs := clauses(sentence, number, of)
+			mine, theirs := clauses(sentence, number, t.of)
 			own, others = own+" "+mine, others+" "+theirs
 		}
 		if own == "" {
 			continue
 		}
-		other := otherName(of.names, own, analyze.Fold(others))
+		other := otherName(t.of.names, own, analyze.Fold(others))
 		own, others = analyze.Fold(own), analyze.Fold(others)
-		if other || elsewhere(claim, own, others, len(of.numbers) == 1) {
+		if other || elsewhere(t.Text, own, others, len(t.of.numbers) == 1) {
 			return "the number " + number + " is said of something else"
 		}
 	}
@@ -197,14 +206,9 @@ func elsewhere(claim, own, others string, one bool) bool {
 	return there > 0 && (one || here == 0)
 }
 
-// besides returns a sentence that has not the claim's number, where it speaks of something else: it has a number of its own,
-// or a name of the claim that the sentence with the number has not.
-func besides(sentence string, of, in factSet) string {
-	f := facts(sentence)
-	if len(f.numbers) > 0 || slices.ContainsFunc(f.names, func(n string) bool { return slices.Contains(of.names, n) && slices.Contains(in.names, n) }) {
-		return sentence
-	}
-	return ""
+// names reports whether a sentence has a name that the claim and the passage have.
+func (t *statement) names(sentence string) bool {
+	return slices.ContainsFunc(names(sentence), func(n string) bool { return slices.Contains(t.of.names, n) && slices.Contains(t.in.names, n) })
 }
 
 // clauses cuts a sentence into the part that says something with a number and the parts with other numbers. Of these, what
@@ -213,10 +217,10 @@ func besides(sentence string, of, in factSet) string {
 func clauses(sentence, number string, of factSet) (own, others string) {
 	var rest []string
 	for _, clause := range partEnd.Split(sentence, -1) {
-		switch numbers := facts(clause).numbers; {
-		case slices.Contains(numbers, number):
+		switch given := numbers(clause); {
+		case slices.Contains(given, number):
 			own += " " + clause
-		case len(numbers) > 0:
+		case len(given) > 0:
 			rest = append(rest, clause)
 		}
 	}

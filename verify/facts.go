@@ -27,25 +27,27 @@ var (
 )
 
 // facts reads numbers, dates and names of a text.
-func facts(text string) factSet {
-	var f factSet
+func facts(text string) factSet { return factSet{numbers(text), names(text)} }
+
+// numbers are the numbers of a text in one form, those of dates too.
+func numbers(text string) []string {
+	var out []string
 	plain := isoDate.ReplaceAllString(text, "$1 $2 $3")
 	plain = identifier.ReplaceAllString(plain, " ") // FS-4 is a name
 	for _, m := range numeral.FindAllString(plain, -1) {
-		f.numbers = append(f.numbers, number(m))
+		out = append(out, number(m))
 	}
 	for word := range strings.FieldsFuncSeq(analyze.Fold(plain), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		if n, ok := numberWords[word]; ok {
-			f.numbers = append(f.numbers, n)
+			out = append(out, n)
 		}
 	}
 	for _, at := range hanNumeral.FindAllStringIndex(plain, -1) {
 		if n := hanNumber(plain[at[0]:at[1]]); n > 0 && hanCounted.MatchString(plain[at[1]:]) {
-			f.numbers = append(f.numbers, strconv.Itoa(n))
+			out = append(out, strconv.Itoa(n))
 		}
 	}
-	f.names = names(text)
-	return f
+	return out
 }
 
 // number writes a number in one form: "1,200.50" and "1 200,5" are "1200.5", "05" is "5".
@@ -167,10 +169,10 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// lackingIn names the first fact that a passage does not have; "" if it has all.
-func (f factSet) lackingIn(passage factSet) string {
+// lackingIn names the first number that is not among those of a text; "" if all are.
+func (f factSet) lackingIn(numbers []string) string {
 	for _, n := range f.numbers {
-		if !slices.Contains(passage.numbers, n) {
+		if !slices.Contains(numbers, n) {
 			return "the number " + n
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
@@ -79,11 +80,11 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 	if len(words) == 0 {
 		return rag.Verdict{Reason: "the claim has no words to compare"}, nil
 	}
-	of := facts(c.Text)
-	if lack := of.lackingIn(facts(c.Passage)); lack != "" {
+	t := &statement{c, facts(c.Text), facts(c.Passage)}
+	if lack := t.of.lackingIn(t.in.numbers); lack != "" {
 		return rag.Verdict{Reason: "the passage does not have " + lack}, nil
 	}
-	if name := unnamed(of.names, analyze.Fold(c.Passage)); name != "" {
+	if name := unnamed(t.of.names, analyze.Fold(c.Passage)); name != "" {
 		return rag.Verdict{Reason: fmt.Sprintf("the passage does not name %q", name)}, nil
 	}
 	if run := strangers(c.Text, c.Passage); run != "" && !foreign {
@@ -102,7 +103,7 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 		if w.coverage < v.needed(w.size) {
 			continue
 		}
-		if reason = contradiction(c.Text, w.text, c.Passage); reason == "" {
+		if reason = t.contradiction(w.text); reason == "" {
 			return rag.Verdict{Supported: true, Reason: fmt.Sprintf("the passage has %.0f %% of its words: %s", 100*w.coverage, short(w.text))}, nil
 		}
 		if w.size == 1 { // one sentence speaks of the claim: what others say does not mend it
@@ -112,7 +113,7 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 	if reason != "" {
 		return rag.Verdict{Reason: reason + ": " + short(best.text)}, nil
 	}
-	return v.bySimilarity(ctx, c, windows, foreign, claimLanguage, passageLanguage)
+	return v.bySimilarity(ctx, t, windows, foreign, claimLanguage, passageLanguage)
 }
 
 // needed is the share of words that sentences must have: several have more by chance, so of what a single one may lack half
@@ -132,7 +133,7 @@ const leastShared = 0.25
 const mostEmbedded = 8
 
 // bySimilarity looks for sentences that say the same in other words.
-func (v *Overlap) bySimilarity(ctx context.Context, c rag.Claim, windows []window, foreign bool, languages ...string) (rag.Verdict, error) {
+func (v *Overlap) bySimilarity(ctx context.Context, t *statement, windows []window, foreign bool, languages ...string) (rag.Verdict, error) {
 	best := windows[0]
 	poor := rag.Verdict{Reason: fmt.Sprintf("no sentence of the passage has more than %.0f %% of its words", 100*best.coverage)}
 	if foreign {
@@ -141,7 +142,7 @@ func (v *Overlap) bySimilarity(ctx context.Context, c rag.Claim, windows []windo
 	if v.embedder == nil || !v.knows(languages) || !foreign && best.coverage < leastShared {
 		return poor, nil
 	}
-	texts := []string{c.Text}
+	texts := []string{t.Text}
 	for _, w := range windows[:min(len(windows), mostEmbedded)] {
 		texts = append(texts, w.text)
 	}
@@ -158,7 +159,7 @@ func (v *Overlap) bySimilarity(ctx context.Context, c rag.Claim, windows []windo
 	if most < v.c.Similarity {
 		return rag.Verdict{Reason: fmt.Sprintf("no sentence of the passage says the same: the nearest is at %.2f of %.2f", most, v.c.Similarity)}, nil
 	}
-	if reason := contradiction(c.Text, nearest.text, c.Passage); reason != "" {
+	if reason := t.contradiction(nearest.text); reason != "" {
 		return rag.Verdict{Reason: reason + ": " + short(nearest.text)}, nil
 	}
 	return rag.Verdict{Supported: true, Reason: fmt.Sprintf("the passage means the same, at %.2f: %s", most, short(nearest.text))}, nil
@@ -204,28 +205,26 @@ func (v *Overlap) windows(passage string, words map[string]bool, language string
 	head, body := heading(passage)
 	context := v.terms(head, language)
 	var sentences []string
+	var have []map[string]bool // words of each sentence
 	for _, s := range cite.Sentences(body) {
-		sentences = append(sentences, body[s.Start:s.End])
+		sentence := body[s.Start:s.End]
+		sentences, have = append(sentences, sentence), append(have, v.terms(sentence, language))
 	}
 	var out []window
 	for start := range sentences {
 		for size := 1; size <= mostSentences && start+size <= len(sentences); size++ {
-			text := strings.Join(sentences[start:start+size], " ")
-			have := v.terms(text, language)
 			found := 0
 			for w := range words {
-				if have[w] || context[w] {
+				if context[w] || slices.ContainsFunc(have[start:start+size], func(h map[string]bool) bool { return h[w] }) {
 					found++
 				}
 			}
+			text := strings.Join(sentences[start:start+size], " ")
 			out = append(out, window{text, float64(found) / float64(len(words)), size})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b window) int {
-		if a.coverage != b.coverage {
-			return int(math.Copysign(1, b.coverage-a.coverage))
-		}
-		return a.size - b.size
+		return cmp.Or(cmp.Compare(b.coverage, a.coverage), cmp.Compare(a.size, b.size))
 	})
 	return out
 }
@@ -233,18 +232,11 @@ func (v *Overlap) windows(passage string, words map[string]bool, language string
 // heading cuts a first line that ends without the mark of a sentence off a passage.
 func heading(passage string) (head, body string) {
 	head, body, ok := strings.Cut(passage, "\n")
-	if trimmed := strings.TrimSpace(head); !ok || strings.TrimSpace(body) == "" || strings.ContainsAny(lastRune(trimmed), ".!?。！？") {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(head))
+	if !ok || strings.TrimSpace(body) == "" || strings.ContainsRune(".!?。！？", last) {
 		return "", passage
 	}
 	return head, body
-}
-
-func lastRune(s string) string {
-	r := []rune(s)
-	if len(r) == 0 {
-		return ""
-	}
-	return string(r[len(r)-1:])
 }
 
 // shortWord is how many letters a word has at least, in scripts with an alphabet: below are mostly function words.

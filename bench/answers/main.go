@@ -9,46 +9,30 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
 	_ "github.com/seed-d8745b77/rag/embed/local/multilingual"
+	"github.com/seed-d8745b77/rag/eval"
 )
-
-// question is a line of questions.jsonl.
-type question struct {
-	ID         string   `json:"id"`
-	Set        string   `json:"set"`
-	Lang       string   `json:"lang"`
-	Question   string   `json:"question"`
-	Answerable bool     `json:"answerable"`
-	Kind       string   `json:"kind"`
-	Expected   []string `json:"expected_sources"`
-	Excluded   []string `json:"excluded_sources"`
-	Key        string   `json:"key_sentence"`
-	AsOf       string   `json:"as_of"`
-	Evidence   []struct {
-		Sentence string `json:"sentence"`
-	} `json:"evidence"`
-}
 
 // outcome is what became of a question.
 type outcome struct {
-	question
-	answer   *rag.Answer
-	features []float64 // of the evidence
-	cosine   float64   // of the nearest passage, whatever the language
+	eval.Question
+	answerable bool
+	answer     *rag.Answer
+	features   []float64 // of the evidence
+	cosine     float64   // of the nearest passage, whatever the language
 }
 
 func main() {
@@ -81,21 +65,20 @@ func main() {
 
 // measure asks all questions of a folder.
 func measure(root, embedder string) ([]outcome, error) {
-	questions, err := read(filepath.Join(root, "questions.jsonl"))
+	all, err := eval.Load(filepath.Join(root, "questions.jsonl"))
 	if err != nil {
 		return nil, err
 	}
-	var sets []string
-	for _, q := range questions {
-		if !slices.Contains(sets, q.Set) {
-			sets = append(sets, q.Set)
+	sets := map[string]bool{}
+	for _, q := range all.Questions {
+		if q.Answerable == nil {
+			return nil, fmt.Errorf("question %s does not say whether it can be answered", q.ID)
 		}
+		sets[q.Set] = true
 	}
-	slices.Sort(sets)
 	var outcomes []outcome
-	for _, set := range sets {
-		asked := slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return q.Set != set })
-		got, err := ask(filepath.Join(root, set), embedder, asked)
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		got, err := ask(filepath.Join(root, set), embedder, all.Only(set).Questions)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set, err)
 		}
@@ -112,7 +95,7 @@ func (l *lastTrace) Record(_ context.Context, t *rag.Trace) error {
 	return nil
 }
 
-func ask(folder, embedder string, questions []question) ([]outcome, error) {
+func ask(folder, embedder string, questions []eval.Question) ([]outcome, error) {
 	c := rag.DefaultConfig()
 	c.Embedder.Provider = embedder
 	c.Answer.RefuseBelow = -1 // what is refused is decided below, by models fitted to other collections
@@ -132,13 +115,8 @@ func ask(folder, embedder string, questions []question) ([]outcome, error) {
 	}
 	var outcomes []outcome
 	for _, q := range questions {
-		query := rag.Query{Text: q.Question}
-		if q.AsOf != "" {
-			if query.AsOf, err = time.Parse(time.DateOnly, q.AsOf); err != nil {
-				return nil, err
-			}
-		}
-		o := outcome{question: q}
+		query := rag.Query{Text: q.Text, AsOf: q.AsOf}
+		o := outcome{Question: q, answerable: *q.Answerable}
 		if o.answer, err = eng.Ask(ctx, rag.AskRequest{Query: query, Extractive: true}); err != nil {
 			return nil, err
 		}
@@ -205,23 +183,4 @@ func documents(folder string) ([]rag.Sources, error) {
 		}})
 	}
 	return all, nil
-}
-
-func read(path string) ([]question, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var questions []question
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var q question
-		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-			return nil, err
-		}
-		questions = append(questions, q)
-	}
-	return questions, lines.Err()
 }

@@ -7,11 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/eval"
 	"github.com/seed-d8745b77/rag/internal/logistic"
 )
 
@@ -23,17 +21,17 @@ func printSources(outcomes []outcome, verbose bool) {
 	type tally struct{ asked, right, quoted, passage int }
 	by := map[string]*tally{}
 	for _, o := range outcomes {
-		if !o.Answerable {
+		if !o.answerable {
 			continue
 		}
 		passage, quoted := false, false
 		for _, s := range o.firstSources() {
-			passage = passage || o.rightSource(s.Hit.Chunk.URI) && holds(s.Hit.Chunk.Text, o.Key)
+			passage = passage || o.rightSource(s.Hit.Chunk.URI) && o.inPassage(s.Hit.Chunk.Text)
 		}
 		for _, c := range o.answer.Citations {
 			quoted = quoted || o.rightSource(o.answer.Sources[c.Marker-1].Hit.Chunk.URI)
 		}
-		for _, group := range []string{"all", o.Set, o.Lang, o.Kind} {
+		for _, group := range []string{"all", o.Set, o.Language, o.Kind} {
 			if by[group] == nil {
 				by[group] = &tally{}
 			}
@@ -44,7 +42,7 @@ func printSources(outcomes []outcome, verbose bool) {
 			t.quoted += one(quoted)
 		}
 		if verbose && !o.right() {
-			fmt.Printf("- %s %s: %s\n", o.ID, o.Kind, o.Question)
+			fmt.Printf("- %s %s: %s\n", o.ID, o.Kind, o.Text)
 		}
 	}
 	fmt.Print("| answerable questions | asked | with a right document in the first 3 | quoted from one | with the passage itself in the first 3 |\n|---|---|---|---|---|\n")
@@ -74,20 +72,13 @@ func (o *outcome) right() bool {
 
 // rightSource reports whether a document answers the question and is in force.
 func (o *outcome) rightSource(uri string) bool {
-	is := func(path string) bool { return strings.HasSuffix(uri, "/"+path) }
-	return slices.ContainsFunc(o.Expected, is) && !slices.ContainsFunc(o.Excluded, is)
+	is := func(name string) bool { return eval.SameDocument(uri, name) }
+	return slices.ContainsFunc(slices.Collect(maps.Keys(o.Documents)), is) && !slices.ContainsFunc(o.Excluded, is)
 }
 
-// holds reports whether a text has a sentence, compared as the data set says.
-func holds(text, sentence string) bool { return strings.Contains(fold(text), fold(sentence)) }
-
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, norm.NFKC.String(s))
+// inPassage reports whether a text has the sentence that answers the question: the first, where the set names several.
+func (o *outcome) inPassage(text string) bool {
+	return len(o.Sentences) > 0 && strings.Contains(eval.Fold(text), eval.Fold(o.Sentences[0]))
 }
 
 // printRefusals tells how well confidences tell questions apart. Those of a collection come from a model that was fitted
@@ -99,7 +90,7 @@ func printRefusals(outcomes []outcome, verbose bool) {
 		var y []bool
 		for _, o := range outcomes {
 			if o.Set != set {
-				x, y = append(x, o.features), append(y, o.Answerable)
+				x, y = append(x, o.features), append(y, o.answerable)
 			}
 		}
 		var c rag.Calibration
@@ -117,8 +108,8 @@ func printRefusals(outcomes []outcome, verbose bool) {
 	fmt.Println()
 	if verbose {
 		for i, o := range outcomes {
-			if o.Answerable != (confidence[i] >= rag.DefaultConfig().Answer.RefuseBelow) {
-				fmt.Printf("- %s %s %v: %.2f %s %.2f: %s\n", o.ID, o.Kind, o.Answerable, confidence[i], o.Lang, o.features, o.Question)
+			if o.answerable != (confidence[i] >= rag.DefaultConfig().Answer.RefuseBelow) {
+				fmt.Printf("- %s %s %v: %.2f %s %.2f: %s\n", o.ID, o.Kind, o.answerable, confidence[i], o.Language, o.features, o.Text)
 			}
 		}
 	}
@@ -135,11 +126,11 @@ func printThreshold(outcomes []outcome, confidence []float64, threshold float64)
 			refused[o.Kind]++
 		}
 		switch {
-		case no && o.Answerable:
+		case no && o.answerable:
 			r.Wrong++
 		case no:
 			r.Right++
-		case o.Answerable:
+		case o.answerable:
 			r.Answered++
 			right += one(o.right())
 		default:
@@ -159,7 +150,7 @@ func printCurve(outcomes []outcome, confidence []float64) {
 		var y []bool
 		for i, o := range outcomes {
 			if group == "all" || o.Set == group {
-				mine, cosine, y = append(mine, confidence[i]), append(cosine, o.cosine), append(y, o.Answerable)
+				mine, cosine, y = append(mine, confidence[i]), append(cosine, o.cosine), append(y, o.answerable)
 			}
 		}
 		ideal := make([]float64, len(y))
@@ -172,7 +163,7 @@ func printCurve(outcomes []outcome, confidence []float64) {
 	y := make([]bool, len(outcomes))
 	cosine := make([]float64, len(outcomes))
 	for i, o := range outcomes {
-		y[i], cosine[i] = o.Answerable, o.cosine
+		y[i], cosine[i] = o.answerable, o.cosine
 	}
 	fmt.Print("\n| coverage | risk, evidence | risk, cosine |\n|---|---|---|\n")
 	mine, _ := logistic.Risks(confidence, y)
@@ -238,7 +229,7 @@ func printFit(outcomes []outcome) {
 	var x [][]float64
 	var y []bool
 	for _, o := range outcomes {
-		x, y = append(x, o.features), append(y, o.Answerable)
+		x, y = append(x, o.features), append(y, o.answerable)
 	}
 	full, words := rag.FitConfidence(x, y)
 	for _, m := range []rag.ConfidenceModel{full, words} {

@@ -1,6 +1,8 @@
 package cite
 
 import (
+	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -47,7 +49,7 @@ func (c *cleaner) piece(raw string) string {
 	for {
 		p := c.pass(raw)
 		c.rejected = append(c.rejected, p.rejected...)
-		cleaned := p.out.String()
+		cleaned := string(p.out)
 		if cleaned == raw {
 			c.markers = append(c.markers, p.markers...)
 			return raw
@@ -72,21 +74,17 @@ const maxRounds = 8
 type pass struct {
 	*cleaner
 	raw      string
-	out      strings.Builder
+	out      []byte
 	markers  []Marker
 	rejected []Rejected
+	groups   map[int]group // that were read, by place: a row of them is looked along from each one in it
 }
 
 func (c *cleaner) pass(raw string) *pass {
-	p := &pass{cleaner: c, raw: raw}
+	p := &pass{cleaner: c, raw: raw, out: make([]byte, 0, len(raw))}
 	for at := 0; at < len(raw); {
-		if n := protected(raw, at); n > 0 {
-			p.out.WriteString(raw[at : at+n])
-			at += n
-			continue
-		}
-		if n := index(raw, at); n > 0 {
-			p.out.WriteString(raw[at : at+n])
+		if n := cmp.Or(protected(raw, at), index(raw, at)); n > 0 {
+			p.out = append(p.out, raw[at:at+n]...)
 			at += n
 			continue
 		}
@@ -95,41 +93,56 @@ func (c *cleaner) pass(raw string) *pass {
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(raw[at:])
-		p.out.WriteString(raw[at : at+size])
+		p.out = append(p.out, raw[at:at+size]...)
 		at += size
 	}
 	return p
 }
 
+// read is readGroup at a place of the line.
+func (p *pass) read(at int) (g group, ok bool) {
+	if g, ok = p.groups[at]; ok {
+		return g, true
+	}
+	if g, ok = readGroup(p.raw[at:]); ok {
+		if p.groups == nil {
+			p.groups = map[int]group{}
+		}
+		p.groups[at] = g
+	}
+	return g, ok
+}
+
 // group reads the citation at a place of the line.
 func (p *pass) group(at int) (group, bool) {
-	g, ok := readGroup(p.raw[at:])
+	g, ok := p.read(at)
 	if !ok {
 		return g, false
 	}
 	if g.plain { // (1) may number a list, or repeat a number in words
 		before := p.raw[:at]
 		r := lastRune(before)
-		if before == "" || isWord(r) && r < unspaced || !p.inLine && strings.TrimSpace(before) == "" || !clauseEnds(p.raw[at+g.size:]) {
+		if before == "" || isWord(r) && r < unspaced || !p.inLine && strings.TrimSpace(before) == "" || !p.clauseEnds(at+g.size) {
 			return g, false
 		}
 	}
 	return g, true
 }
 
-// clauseEnds reports whether nothing but citations stands before the next punctuation mark.
-func clauseEnds(rest string) bool {
+// clauseEnds reports whether nothing but citations stands between a place of the line and the next punctuation mark.
+func (p *pass) clauseEnds(at int) bool {
 	for range mostGroups {
-		rest = strings.TrimLeft(rest, " \t")
+		rest := strings.TrimLeft(p.raw[at:], " \t")
+		at = len(p.raw) - len(rest)
 		r, _ := utf8.DecodeRuneInString(rest)
 		if rest == "" || r == '\n' || r == '\r' || strings.ContainsRune(punctuation, r) {
 			return true
 		}
-		g, ok := readGroup(rest)
+		g, ok := p.read(at)
 		if !ok {
 			return false
 		}
-		rest = rest[g.size:]
+		at += g.size
 	}
 	return false
 }
@@ -157,12 +170,12 @@ func (p *pass) take(g group, at int) int {
 			continue
 		}
 		seen[n] = true
-		if len(seen) == 1 && indexable(p.out.String()) {
-			p.out.WriteString(" ") // or it would look like an element of an array
+		if len(seen) == 1 && indexable(p.lastWord()) {
+			p.out = append(p.out, ' ') // or it would look like an element of an array
 		}
-		start := p.offset + p.out.Len()
-		p.out.WriteString("[" + strconv.Itoa(n) + "]")
-		p.markers = append(p.markers, Marker{n, start, p.offset + p.out.Len()})
+		start := p.offset + len(p.out)
+		p.out = append(p.out, "["+strconv.Itoa(n)+"]"...)
+		p.markers = append(p.markers, Marker{n, start, p.offset + len(p.out)})
 	}
 	next := at + g.size
 	if len(numbers) == 0 {
@@ -171,23 +184,29 @@ func (p *pass) take(g group, at int) int {
 	return next
 }
 
+// lastWord returns the word that was written last, with the character before it.
+func (p *pass) lastWord() string {
+	start := bytes.LastIndexFunc(p.out, func(r rune) bool { return !isWord(r) })
+	return string(p.out[max(0, start):])
+}
+
 // close mends the place that a citation was taken out of.
 func (p *pass) close(next int) int {
 	rest := p.raw[next:]
 	after, _ := utf8.DecodeRuneInString(rest)
 	ends := rest == "" || unicode.IsSpace(after) || strings.ContainsRune(punctuation+")）", after)
-	out := p.out.String()
-	switch trimmed := strings.TrimRight(out, " \t"); {
-	case trimmed == "" && !p.inLine: // the line begins here
+	switch trimmed := bytes.TrimRight(p.out, " \t"); {
+	case len(trimmed) == 0 && !p.inLine: // the line begins here
 		return next + len(rest) - len(strings.TrimLeft(rest, " \t"))
 	case ends:
-		if sep := strings.TrimRight(trimmed, ",;，；、"); strings.HasSuffix(sep, "]") && len(trimmed)-len(sep) > 0 && len(p.markers) > 0 && p.offset+len(sep) == p.markers[len(p.markers)-1].End {
-			trimmed = sep // "[1], [7]": the comma goes with what it set apart
+		p.out = trimmed
+		if len(p.markers) > 0 {
+			if sep := bytes.TrimRight(trimmed, ",;，；、"); p.offset+len(sep) == p.markers[len(p.markers)-1].End {
+				p.out = sep // "[1], [7]": the comma goes with what it set apart
+			}
 		}
-		p.out.Reset()
-		p.out.WriteString(trimmed)
-	case trimmed == out && after < unspaced && out != "":
-		p.out.WriteString(" ")
+	case len(trimmed) == len(p.out) && after < unspaced && len(p.out) > 0:
+		p.out = append(p.out, ' ')
 	}
 	return next
 }

@@ -100,8 +100,8 @@ func index(line string, at int) int {
 	}
 	size := 0
 	for strings.HasPrefix(line[at+size:], "[") {
-		end := strings.IndexByte(line[at+size:], ']')
-		if end < 0 || end > maxMarker {
+		end := strings.IndexByte(line[at+size:min(len(line), at+size+maxMarker+1)], ']')
+		if end < 0 {
 			break
 		}
 		size += end + 1

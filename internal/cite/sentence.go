@@ -124,8 +124,8 @@ func endsSentence(text string, at, next int) bool {
 	}
 	if digits := strings.Trim(lower, "0123456789"); digits == "" && lower != "" {
 		// "2." at the beginning of a line numbers it.
-		line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
-		return strings.TrimSpace(line) != word
+		before := strings.TrimRightFunc(text[:at-len(word)], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })
+		return before != "" && !strings.HasSuffix(before, "\n")
 	}
 	return !abbreviations[lower]
 }

@@ -11,7 +11,7 @@ import (
 // however the reply was cut. A citation is given when it is complete.
 type Stream struct {
 	cleaner cleaner
-	pending string
+	pending strings.Builder
 	begun   bool // it is known whether the reply is an object
 	object  bool // the reply is an object: nothing of it can be shown before all is there
 	wait    int  // bytes pending below which looking again is not worth it
@@ -26,23 +26,31 @@ const waitShare = 8
 
 // Write takes a piece of the reply and returns what can be shown now.
 func (s *Stream) Write(piece string) (shown string) {
-	s.pending += piece
+	s.pending.WriteString(piece)
+	pending := s.pending.String()
 	if !s.begun {
-		s.begun, s.object = looksLikeObject(s.pending)
+		s.begun, s.object = looksLikeObject(pending)
 	}
-	if !s.begun || s.object || len(s.pending) < s.wait && !strings.Contains(piece, "\n") {
+	if !s.begun || s.object || len(pending) < s.wait && !strings.Contains(piece, "\n") {
 		return ""
 	}
-	n := s.cleaner.settled(s.pending)
-	shown, s.pending = s.cleaner.write(s.pending[:n]), s.pending[n:]
-	s.wait = len(s.pending) + len(s.pending)/waitShare // a long line that cannot be settled is not read again for each word
+	whole := strings.LastIndexByte(pending, '\n') + 1
+	shown = s.cleaner.write(pending[:whole])
+	line := pending[whole:]
+	n := s.cleaner.settled(line)
+	shown += s.cleaner.write(line[:n])
+	if whole+n > 0 {
+		s.pending.Reset()
+		s.pending.WriteString(line[n:])
+	}
+	s.wait = s.pending.Len() + s.pending.Len()/waitShare // a long line that cannot be settled is not read again for each word
 	return shown
 }
 
 // Close returns the rest.
 func (s *Stream) Close() (shown string) {
-	rest := s.pending
-	s.pending = ""
+	rest := s.pending.String()
+	s.pending.Reset()
 	if s.object || !s.begun {
 		rest = unpack(rest)
 	}
@@ -52,16 +60,11 @@ func (s *Stream) Close() (shown string) {
 // Rejected returns the citations that were taken out so far, in order.
 func (s *Stream) Rejected() []Rejected { return slices.Clone(s.cleaner.rejected) }
 
-// settled returns how many bytes of a text that goes on can be cleaned now. They end before a blank where no citation,
+// settled returns how many bytes of a line that goes on can be cleaned now. They end before a blank where no citation,
 // code or formula is open, so that what follows cannot change what they mean.
-func (c *cleaner) settled(text string) int {
-	whole := strings.LastIndexByte(text, '\n') + 1
-	line := text[whole:]
-	state := *c
-	state.rejected, state.markers = nil, nil
-	state.write(text[:whole])
-	if state.fence != "" || !state.inLine && !plainStart(line) {
-		return whole
+func (c *cleaner) settled(line string) int {
+	if c.fence != "" || !c.inLine && !plainStart(line) {
+		return 0
 	}
 	tries := 0
 	for at := len(line) - 1; at > 0 && tries < mostTries; at-- {
@@ -71,10 +74,10 @@ func (c *cleaner) settled(text string) int {
 		tries++
 		before, _ := utf8.DecodeLastRuneInString(line[:at])
 		if (unicode.IsLetter(before) || unicode.IsDigit(before) || strings.ContainsRune(".。!?！？", before)) && !open(line[:at]) {
-			return whole + at
+			return at
 		}
 	}
-	return whole
+	return 0
 }
 
 // mostTries is how many blanks are tried, from the end: what is open at all of them is mostly open at those before too.
@@ -103,10 +106,7 @@ func open(line string) bool {
 			if r == '(' && at > 0 && strings.ContainsRune(closers, lastRune(line[:at])) {
 				most = maxLink
 			}
-			if len(rest) <= most && !strings.ContainsAny(rest, closers) {
-				return true
-			}
-			if depth(rest) > 0 && len(rest) <= most {
+			if len(rest) <= most && depth(rest) > 0 {
 				return true
 			}
 		}
