@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
@@ -71,8 +72,5 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	for most > 0 && s[most]&0xC0 == 0x80 {
-		most--
-	}
-	return s[:most] + "…"
+	return mdtext.Cut(s, most) + "…"
 }

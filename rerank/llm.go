@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
@@ -144,14 +144,7 @@ func (r *LLM) pointwise(ctx context.Context, query string, texts []string) ([]fl
 
 // shown is the part of a passage that the model sees. The mark that ends a passage is taken out of it.
 func (r *LLM) shown(text string) string {
-	if len(text) > r.c.MaxBytes {
-		cut := r.c.MaxBytes
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut]
-	}
-	return prompt.Without(text, "</passage>")
+	return prompt.Without(mdtext.Cut(text, r.c.MaxBytes), "</passage>")
 }
 
 // maxReply bounds what is read of a reply: an order of passages is short.

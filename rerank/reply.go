@@ -6,9 +6,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
@@ -92,11 +92,7 @@ func jsonValues(text string) func(yield func(any) bool) {
 func unreadable(why, reply string) error {
 	const shown = 120 // bytes
 	if len(reply) > shown {
-		cut := shown
-		for !utf8.RuneStart(reply[cut]) {
-			cut--
-		}
-		reply = reply[:cut] + "…"
+		reply = mdtext.Cut(reply, shown) + "…"
 	}
 	return fmt.Errorf("llm reranker: the model's reply cannot be read, %s: %q: %w", why, reply, rag.ErrUnavailable)
 }

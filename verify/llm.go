@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
@@ -75,7 +76,7 @@ func (v *LLM) Verify(ctx context.Context, claims []rag.Claim) ([]rag.Verdict, er
 func (v *LLM) ask(ctx context.Context, claims []rag.Claim) (string, error) {
 	var asked strings.Builder
 	for i, c := range claims {
-		fmt.Fprintf(&asked, "[%d] Claim: %s\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(cut(c.Passage, v.c.MaxBytes)))
+		fmt.Fprintf(&asked, "[%d] Claim: %s\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(mdtext.Cut(c.Passage, v.c.MaxBytes)))
 	}
 	reply, err := rag.Reply(ctx, v.model, rag.ChatRequest{Messages: []rag.ChatMessage{
 		{Role: rag.RoleSystem, Text: task}, {Role: rag.RoleUser, Text: asked.String()},
@@ -86,17 +87,6 @@ func (v *LLM) ask(ctx context.Context, claims []rag.Claim) (string, error) {
 // guarded takes the marks of a passage out of a text, so that none can end a passage.
 func guarded(s string) string {
 	return prompt.Without(s, "<passage>", "</passage>")
-}
-
-// cut shortens a text to a number of bytes at most, without cutting a character.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && s[most]&0xC0 == 0x80 {
-		most--
-	}
-	return s[:most]
 }
 
 // verdictLine is a verdict as models write it: with or without brackets, list marks, bold type and other marks between.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/cite"
 	"github.com/seed-d8745b77/rag/internal/lang"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // OverlapConfig sets up an [Overlap].
@@ -279,5 +280,5 @@ func short(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	return cut(s, most) + "…"
+	return mdtext.Cut(s, most) + "…"
 }
