@@ -22,6 +22,7 @@ const (
 	role     = "RAG_TEST_ROLE"
 	roleMain = "main" // be the command
 	roleHold = "hold" // open the data folder given as argument, and keep it until standard input ends
+	roleHost = "host" // have the command given as arguments serve, and wait to be killed
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +30,11 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case roleMain:
 		main()
+	case roleHost:
+		if err := host(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case roleHold:
 		if err := hold(os.Args[1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
