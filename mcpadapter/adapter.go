@@ -83,6 +83,7 @@ func New(data Data, o Options) (*Adapter, error) {
 		return nil, fmt.Errorf("mcp: name %q (at most %d characters), budget %v, parallel %d: %w", o.Name, maxServerName, o.Budget, o.Parallel, rag.ErrInvalid)
 	}
 	a := &Adapter{options: o, data: data, slots: make(chan struct{}, o.Parallel), beat: heartbeat}
+	a.views.domains = domains{o.Domains, o.Collection}
 	var err error
 	if a.tools, err = a.choose(o.Tools); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
