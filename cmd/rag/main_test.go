@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -78,6 +79,10 @@ func registerTestProviders() {
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "waited")
 		return ctx.Err()
+	})})
+	register("stuck", &ragtest.HashEmbedder{Before: atQuestions(func(context.Context) error {
+		<-time.After(time.Hour) // and does not look at its context
+		return nil
 	})})
 	rag.Default.Rerankers.Register("backwards", rag.Typed(func(rag.Env, struct{}) (rag.Reranker, error) { return backwards{}, nil }))
 }

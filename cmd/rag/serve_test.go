@@ -277,7 +277,7 @@ func TestServeMCPAnswersWhatIsPipedIn(t *testing.T) {
 	for _, tt := range []struct {
 		embedder, want string
 		answers        int
-	}{{"hash", "27 days", 2}, {"waits", "serverInfo", 1}} {
+	}{{"hash", "27 days", 2}, {"waits", "serverInfo", 1}, {"stuck", "serverInfo", 1}} {
 		cmd := s.command("serve", "mcp", "--tools", "docs", "--config", s.write(tt.embedder+".yaml", "embedder: "+tt.embedder+"\n"))
 		cmd.Stdin = strings.NewReader(hello + search)
 		out, err := cmd.Output()
