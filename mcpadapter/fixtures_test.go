@@ -104,30 +104,30 @@ type said struct {
 
 // ownFixtures are tools as the adapter has them.
 func ownFixtures() []*tool {
-	make := func(name string, run func(c *call) (*reply, error)) *tool {
+	fixture := func(name string, run func(c *call) (*reply, error)) *tool {
 		return &tool{name: name, title: name, about: aFixture, out: said{}, run: func(_ context.Context, c *call) (*reply, error) { return run(c) }}
 	}
 	return []*tool{
-		make("test_simple_text", func(*call) (*reply, error) {
+		fixture("test_simple_text", func(*call) (*reply, error) {
 			return &reply{text: "This is a simple text response for testing.", data: said{true}}, nil
 		}),
-		make("test_image_content", func(*call) (*reply, error) {
+		fixture("test_image_content", func(*call) (*reply, error) {
 			p, err := scaled(dot(), "image/png")
 			return &reply{text: "A dot.", data: said{true}, pictures: []picture{p}}, err
 		}),
-		make("test_tool_with_logging", func(c *call) (*reply, error) {
+		fixture("test_tool_with_logging", func(c *call) (*reply, error) {
 			for _, s := range []string{"started", "processing", "completed"} {
 				c.notes = append(c.notes, rag.Note{Stage: "test", Reason: s})
 			}
 			return &reply{text: "Logged.", data: said{true}}, nil
 		}),
-		make("test_tool_with_progress", func(c *call) (*reply, error) {
+		fixture("test_tool_with_progress", func(c *call) (*reply, error) {
 			for _, s := range []string{"one", "two", "three"} {
 				c.begun(s)
 			}
 			return &reply{text: "Done.", data: said{true}}, nil
 		}),
-		make("test_error_handling", func(*call) (*reply, error) {
+		fixture("test_error_handling", func(*call) (*reply, error) {
 			return nil, errors.New("this tool intentionally returns an error for testing")
 		}),
 	}

@@ -46,6 +46,6 @@ func (a *Adapter) await(ended <-chan struct{}, what string) {
 	select {
 	case <-ended:
 	case <-late.C:
-		a.options.Logger.Warn(what + " that do not end are left to themselves")
+		a.options.Logger.Warn("what does not end is left to itself", "what", what)
 	}
 }
