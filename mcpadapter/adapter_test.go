@@ -360,6 +360,42 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 	}
 }
 
+// TestResourcesAreListedInPages: every document once, in order, whatever the page.
+func TestResourcesAreListedInPages(t *testing.T) {
+	eng := engine(t)
+	var sets []rag.Sources
+	for i := range 230 {
+		sets = append(sets, rag.Bytes(fmt.Sprintf("mem:more/%03d.txt", i), []byte(fmt.Sprintf("Heron number %d.", i))))
+	}
+	for _, collection := range []string{"default", "other"} {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: collection, Sources: sets}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := connect(t, adapter(t, eng, mcpadapter.Options{}), nil)
+	seen := map[string]bool{}
+	pages, params := 0, &mcp.ListResourcesParams{}
+	for {
+		list, err := s.ListResources(t.Context(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages++
+		for _, r := range list.Resources {
+			if seen[r.URI] {
+				t.Errorf("%s is listed twice", r.URI)
+			}
+			seen[r.URI] = true
+		}
+		if params.Cursor = list.NextCursor; params.Cursor == "" {
+			break
+		}
+	}
+	if want := 1 + 2 + 2*230; len(seen) != want || pages != 5 {
+		t.Errorf("%d resources on %d pages, want %d on 5", len(seen), pages, want)
+	}
+}
+
 func TestDomainsOfferTheirTools(t *testing.T) {
 	d, err := domain.Load("../examples/domains/admissions.yaml")
 	if err != nil {

@@ -60,16 +60,12 @@ func (v *view) collectionNames(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
-func (v *view) documentIDs(ctx context.Context, collection string) ([]string, error) {
-	return v.ids.get(ctx, v.engine, collection, func() (ids []string, err error) {
-		for e, err := range v.engine.Documents(ctx, collection) {
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, e.DocID)
-		}
-		return ids, nil
-	})
+func (v *view) documentIDs(ctx context.Context, collection string) (ids []string, err error) {
+	all, err := v.documents(ctx, collection)
+	for _, d := range all {
+		ids = append(ids, d.id)
+	}
+	return ids, err
 }
 
 // maxScanned bounds how many passages a completion looks at: whoever types does not wait.

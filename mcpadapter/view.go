@@ -22,16 +22,32 @@ type view struct {
 
 	topics     remembered[topicList]
 	conditions remembered[[]string] // filters that fit, for completion
-	ids        remembered[[]string] // of documents, for completion
+	ledger     remembered[[]document]
 
 	mu     sync.Mutex
 	agents map[string]*agent.Agent // made when first asked for; by labels and domain
 }
 
+// document is one of a collection.
+type document struct{ id, uri string }
+
+// documents are those of a collection that are seen, by URI.
+func (v *view) documents(ctx context.Context, collection string) ([]document, error) {
+	return v.ledger.get(ctx, v.engine, collection, func() (all []document, err error) {
+		for e, err := range v.engine.Documents(ctx, collection) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, document{e.DocID, e.URI})
+		}
+		return all, nil
+	})
+}
+
 // shared is what the views of an engine have together.
 type shared struct {
-	engine    *rag.Engine
-	documents remembered[map[string][]string] // URIs by ID and by digest
+	engine *rag.Engine
+	known  remembered[map[string][]string] // URIs by ID and by digest
 }
 
 // views keeps those of the engine in use: what they have collected took time.
@@ -152,7 +168,7 @@ func (v *view) firstEntry(ctx context.Context, collection string, uris ...string
 
 // uris are those of all documents by ID and by digest. Whether one may be seen is for the view to say.
 func (s *shared) uris(ctx context.Context, collection string) (map[string][]string, error) {
-	known, err := s.documents.get(ctx, s.engine, collection, func() (map[string][]string, error) {
+	known, err := s.known.get(ctx, s.engine, collection, func() (map[string][]string, error) {
 		known := map[string][]string{}
 		for e, err := range s.engine.Documents(ctx, collection) {
 			if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/seed-d8745b77/rag"
 )
 
@@ -93,6 +95,7 @@ func BenchmarkLargeCollection(b *testing.B) {
 	id := rag.DocumentID("default", "mem:09999.md")
 	for name, call := range map[string]func(v *view) error{
 		"topics": func(v *view) error { _, err := v.sections(b.Context(), "default"); return err },
+		"page":   func(v *view) error { return v.appendDocuments(b.Context(), &mcp.ListResourcesResult{}, 9_000) },
 		"entry":  func(v *view) error { _, err := v.entry(b.Context(), "default", id); return err },
 	} {
 		b.Run(name+"/first", func(b *testing.B) {
