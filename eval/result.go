@@ -102,9 +102,8 @@ func (out *Outcome) hide(secrets func(string) string) {
 		}
 	}
 	for name, v := range out.Metrics {
-		if !v.OK() {
-			out.Metrics[name] = rag.EvalNull(secrets(v.Null))
-		}
+		v.Null = secrets(v.Null)
+		out.Metrics[name] = v
 	}
 }
 

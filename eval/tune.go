@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Tuning looks for settings of the search under which more is found. It chooses on one part of the questions and judges
@@ -22,6 +23,7 @@ type Tuning struct {
 	Distinct   bool       // as in Experiment
 	Chunks     []int      // sizes of passages in tokens to try besides the configured one; nil: none
 
+	Loaded   config.Loaded                      // as in Options: the report shows no secrets
 	Progress func(step string, done, total int) // nil: nobody is told
 }
 
@@ -100,7 +102,7 @@ func (t *Tuning) Run(ctx context.Context) (*Tuned, error) {
 }
 
 func (t *Tuning) experiment() *Experiment {
-	return &Experiment{Lab: t.Lab, Questions: t.Questions, Collection: t.Collection, Metrics: []string{cmp.Or(t.Metric, "ndcg@10")}, Distinct: t.Distinct}
+	return &Experiment{Lab: t.Lab, Questions: t.Questions, Collection: t.Collection, Metrics: []string{cmp.Or(t.Metric, "ndcg@10")}, Distinct: t.Distinct, Loaded: t.Loaded}
 }
 
 // inTraining cuts the questions in two by their IDs, so that the parts are the same each time and in any order.

@@ -154,18 +154,23 @@ func TestEvalBEIR(t *testing.T) {
 	s.rag("experiment", "-t", "made").want(exitDone).prints("made: 2 documents")
 }
 
-func TestTuneWritesOnlyWhatIsWorthIt(t *testing.T) {
-	s := newShell(t)
+// labelled makes a labelled set of n documents, each found by words of its own.
+func (s *shell) labelled(name string, n int) {
 	var corpus, queries strings.Builder
 	qrels := "query-id\tcorpus-id\tscore\n"
-	for i := range 40 {
+	for i := range n {
 		fmt.Fprintf(&corpus, `{"_id":"d%d","title":"","text":"alpha%d and more words of subject beta%d"}`+"\n", i, i, i)
 		fmt.Fprintf(&queries, `{"_id":"q%d","text":"alpha%d beta%d"}`+"\n", i, i, i)
 		qrels += fmt.Sprintf("q%d\td%d\t1\n", i, i)
 	}
-	s.write("made/corpus.jsonl", corpus.String())
-	s.write("made/queries.jsonl", queries.String())
-	s.write("made/qrels.tsv", qrels)
+	s.write(name+"/corpus.jsonl", corpus.String())
+	s.write(name+"/queries.jsonl", queries.String())
+	s.write(name+"/qrels.tsv", qrels)
+}
+
+func TestTuneWritesOnlyWhatIsWorthIt(t *testing.T) {
+	s := newShell(t)
+	s.labelled("made", 40)
 	o := s.rag("tune", "-t", "made", "--out", "tuned.yaml", "--json").want(exitDone)
 	checkJSON(t, "JSON of tune", o)
 	var got struct {
