@@ -154,6 +154,12 @@ func TestEvalBEIR(t *testing.T) {
 	s.rag("experiment", "-t", "made").want(exitDone).prints("made: 2 documents")
 }
 
+// exists reports whether there is a file.
+func (s *shell) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, name))
+	return err == nil
+}
+
 // labelled makes a labelled set of n documents, each found by words of its own.
 func (s *shell) labelled(name string, n int) {
 	var corpus, queries strings.Builder
@@ -171,17 +177,29 @@ func (s *shell) labelled(name string, n int) {
 func TestTuneWritesOnlyWhatIsWorthIt(t *testing.T) {
 	s := newShell(t)
 	s.labelled("made", 40)
-	o := s.rag("tune", "-t", "made", "--out", "tuned.yaml", "--json").want(exitDone)
+	type tuned struct {
+		Path     *string
+		Adopt    bool
+		Settings map[string]any
+	}
+	var nothing, better tuned
+	o := s.rag("tune", "-t", "made", "--out", "nothing.yaml", "--json").want(exitDone).into(&nothing)
 	checkJSON(t, "JSON of tune", o)
-	var got struct {
-		Path  *string
-		Adopt bool
+	if nothing.Adopt || nothing.Path != nil || s.exists("nothing.yaml") {
+		t.Errorf("where nothing can be better: %+v", nothing)
 	}
-	o.into(&got)
-	_, err := os.Stat(filepath.Join(s.dir, "tuned.yaml"))
-	if got.Adopt != (got.Path != nil) || got.Adopt != (err == nil) {
-		t.Errorf("adopt %v, path %v, file %v", got.Adopt, got.Path, err)
+
+	s.write("backwards.yaml", "embedder: hash\nrerank: backwards\n")
+	s.rag("tune", "-t", "made", "--out", "better.yaml", "--json", "--config", "backwards.yaml").want(exitDone).into(&better)
+	if !better.Adopt || better.Path == nil || *better.Path != "better.yaml" || len(better.Settings) == 0 {
+		t.Fatalf("where the list is turned round: %+v", better)
 	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "better.yaml"))
+	if err != nil || !strings.HasPrefix(string(text), "# written by `rag tune`: significantly better on the held-out questions") || !strings.Contains(string(text), "provider: none") {
+		t.Errorf("%s, %v", text, err)
+	}
+	s.rag("config", "check", "--config", "better.yaml").want(exitDone)
+	s.rag("tune", "-t", "made", "--out", "better.yaml").want(exitFailed).says("is there already")
 }
 
 // TestTheShapeOfSystemE runs 23 annotated questions end to end without a chat model: 15 answerable, 5 on the subject that
