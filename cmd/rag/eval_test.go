@@ -236,5 +236,21 @@ func TestTheShapeOfSystemE(t *testing.T) {
 	if len(run.Questions) != 23 || run.Metrics["key_sentence/mrr"].N != 15 || *run.Metrics["document/hit@5"].Mean < 0.6 {
 		t.Errorf("%d questions, %+v", len(run.Questions), run.Metrics)
 	}
+	if run.Refusal != nil || run.AnswerMS != nil || !run.Complete() || run.Kinds["off_topic"].Questions != 3 || run.Kinds["unanswerable_on_topic"].Questions != 5 {
+		t.Errorf("%+v", run.Kinds)
+	}
+	for _, name := range []string{"document/hit@1", "document/hit@3", "document/hit@5", "key_sentence/hit@1", "key_sentence/hit@3", "key_sentence/hit@5"} {
+		if s, ok := run.Metrics[name]; !ok || s.N != 15 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	var again eval.Run
+	with("eval", "--regrade", "results/baseline.json", "--json").want(exitDone).into(&again)
+	if diff := cmp.Diff(run.Metrics, again.Metrics); diff != "" || again.RegradedFrom != "baseline" {
+		t.Errorf("graded again (-was +is):\n%s", diff)
+	}
+	if diff := cmp.Diff(run.Questions, again.Questions); diff != "" {
+		t.Errorf("questions graded again (-was +is):\n%s", diff)
+	}
 	with("eval", "--regrade", "results/baseline.json").want(exitDone).prints("every value is as it was")
 }
