@@ -81,7 +81,12 @@ func Script(t testing.TB, url string, behaviours ...string) {
 
 func post(t testing.TB, url, body string) {
 	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +98,12 @@ func post(t testing.TB, url, body string) {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
+	if err = errors.Join(err, l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return port
@@ -109,13 +113,12 @@ func freePort(t testing.TB) string {
 func start(t testing.TB, url, path, program string, args ...string) *Server {
 	t.Helper()
 	Need(t)
-	cmd := exec.Command(filepath.Join(folder(t), "bin", program), args...)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(folder(t), "bin", program), args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	said, err := os.CreateTemp("", "model-server")
+	said, err := os.Create(filepath.Join(t.TempDir(), program))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(said.Name())
 	defer said.Close()
 	cmd.Stderr = said // no pipe: its children would keep it open
 	if err := cmd.Start(); err != nil {
