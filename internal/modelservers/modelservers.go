@@ -43,10 +43,16 @@ type Server struct {
 	cmd *exec.Cmd
 }
 
-// Stop ends the server and its children.
+// graceTime is how long a server may take to end after an interrupt before it is killed.
+const graceTime = 10 * time.Second
+
+// Stop ends the server. It is interrupted first: the children of mock-ai-api have sessions of their own, and only it can end
+// them. Stopping it again does nothing.
 func (s *Server) Stop() {
-	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // it may be gone
-	_ = s.cmd.Wait()                                      // it was killed
+	killed := time.AfterFunc(graceTime, func() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }) // it may be gone
+	defer killed.Stop()
+	_ = s.cmd.Process.Signal(os.Interrupt) // it may be gone
+	_ = s.cmd.Wait()                       // how it ended does not matter
 }
 
 // Llmock starts llmock, or skips the test as Need does. OpenAI's protocol is at /v1 below its address.
