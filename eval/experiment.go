@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Experiment asks the same questions of several variants and compares them with a baseline.
@@ -23,6 +24,7 @@ type Experiment struct {
 	Metrics    []string // "ndcg@10", "mrr", "key_sentence/hit@1"; nil: DefaultMetrics. One without a level is measured at each level that the questions have
 	Distinct   bool     // a document counts as one hit, however many of its passages are found
 
+	Loaded   config.Loaded                                                // as in Options: the report shows no secrets
 	Progress func(variant string, done, total int)                        // nil: nobody is told
 	Ranked   func(variant string, question *Question, hits []Found) error // given each ranking; nil: nobody is
 	Now      func() time.Time                                             // clock; nil: time.Now
@@ -36,6 +38,7 @@ type Report struct {
 	Set       string          `json:"set"`
 	Documents int             `json:"documents"`
 	Questions int             `json:"queries"`
+	IDs       []string        `json:"ids"` // of the questions, in the order of all values
 	Baseline  string          `json:"baseline"`
 	Variants  []VariantReport `json:"variants"`
 }
@@ -70,6 +73,9 @@ func (x *Experiment) Run(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("baseline %q is none of the variants: %w", x.Baseline, rag.ErrInvalid)
 	}
 	report := &Report{Set: x.Name, Questions: len(x.Questions), Baseline: x.Variants[at].Name, Variants: make([]VariantReport, len(x.Variants))}
+	for _, q := range x.Questions {
+		report.IDs = append(report.IDs, q.ID)
+	}
 	for i, v := range x.Variants {
 		if err := x.variant(ctx, v, measures, report, i); err != nil {
 			return nil, fmt.Errorf("variant %s: %w", v.Name, err)
@@ -83,10 +89,19 @@ func (x *Experiment) Run(ctx context.Context) (*Report, error) {
 		v := &report.Variants[i]
 		v.Against = map[string]Comparison{}
 		for name := range v.Metrics {
-			v.Against[name] = Compare(base.Values[name], v.Values[name])
+			v.Against[name] = Compare(x.pairs(base.Values[name], v.Values[name]))
 		}
 	}
 	return report, nil
+}
+
+// pairs puts the values of two variants together.
+func (x *Experiment) pairs(baseline, other []rag.EvalValue) []Pair {
+	pairs := make([]Pair, len(x.Questions))
+	for i, q := range x.Questions {
+		pairs[i] = Pair{q.ID, q.Text, baseline[i], other[i]}
+	}
+	return pairs
 }
 
 // measure is a metric at a level.
@@ -207,12 +222,30 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 	if out.Failed == len(x.Questions) {
 		return first
 	}
+	out.hide(x.Loaded.Hider())
 	for name, values := range out.Values {
 		out.Metrics[name] = Summarise(values)
 	}
 	out.Latency = Latencies(took)
 	report.Variants[at] = out
 	return nil
+}
+
+// hide takes secrets out of what services said when they failed.
+func (v *VariantReport) hide(secrets func(string) string) {
+	notes := v.Notes
+	v.Notes = nil
+	for reason, n := range notes {
+		if v.Notes == nil {
+			v.Notes = map[string]int{}
+		}
+		v.Notes[secrets(reason)] += n
+	}
+	for _, values := range v.Values {
+		for i := range values {
+			values[i].Null = secrets(values[i].Null)
+		}
+	}
 }
 
 func documents(ctx context.Context, eng *rag.Engine, collection string) (int, error) {
