@@ -274,6 +274,10 @@ func (a *answering) judge() {
 		ans.Reason = fmt.Sprintf("%s what is said", count(unsupported, "citation does not support", "citations do not support"))
 	case cut:
 		ans.Reason = "the answer is cut off"
+	case len(a.evidence.unnamed) > 0:
+		ans.Reason = "no passage names " + strings.Join(a.evidence.unnamed, ", ")
+	case ans.Mode == AnswerExtractive && a.evidence.quoted < leastQuoted:
+		ans.Reason = "the sentences quoted have little of what is asked"
 	case ans.Confidence < a.config.Answer.ReliableFrom:
 		ans.Reason = fmt.Sprintf("the evidence is weak: confidence %.2f of %.2f", ans.Confidence, a.config.Answer.ReliableFrom)
 	default:
