@@ -263,7 +263,7 @@ func percent(k, n int) string {
 	p, m := float64(k)/float64(n), float64(n)
 	mid := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return fmt.Sprintf("%d/%d = %.0f %% (%.0f to %.0f)", k, n, 100*p, 100*(mid-half), 100*(mid+half))
+	return fmt.Sprintf("%d/%d = %.0f %% (%.0f to %.0f)", k, n, 100*p, 100*max(0, mid-half), 100*min(1, mid+half))
 }
 
 // printFit prints the model fitted to everything, for calibration.go.
