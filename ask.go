@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,6 +145,16 @@ func (a *answering) do(ctx context.Context) error {
 	a.verify(ctx)
 	a.judge()
 	return nil
+}
+
+// asked is the question in words that stand for themselves: of a follow-up, what the search made of it.
+func (a *answering) asked() string {
+	for _, r := range slices.Backward(a.found.Rewrites) {
+		if r.Text != r.Original {
+			return r.Text
+		}
+	}
+	return a.req.Question
 }
 
 // find searches, unless that was done, and numbers the passages that the answer will be made from.

@@ -68,7 +68,7 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 		return err
 	}
 	a.evidence.weights = coverage.Weights
-	a.evidence.unnamed = unnamed(a.req.Question, recs[:len(hits)])
+	a.evidence.unnamed = unnamed(a.asked(), recs[:len(hits)])
 	for i := range a.evidence.sentences {
 		at := len(hits) + 2*i
 		a.evidence.sentences[i].found, a.evidence.sentences[i].near = coverage.Found[at], coverage.Found[at+1]
@@ -208,7 +208,7 @@ func share(weights []float64, found []bool) float64 {
 // cover tells which words of the question the texts have. An index that cannot gets its words compared here, all of one
 // weight.
 func (a *answering) cover(ctx context.Context, recs []TextRecord) (Coverage, error) {
-	question := lang.Content(a.req.Question, a.language)
+	question := lang.Content(a.asked(), a.language)
 	c, ok := a.sparse.(Coverer)
 	if !ok {
 		return coverByWords(question, recs), nil
@@ -302,7 +302,7 @@ func findSentences(hits []*Hit) []sentence {
 	seen := map[string]bool{}
 	for i, h := range hits {
 		text, header := h.Chunk.Text, ""
-		for _, span := range cite.Sentences(text) {
+		for _, span := range withAnswers(text, cite.Sentences(text)) {
 			s := sentence{source: i, start: span.Start, end: span.End, text: text[span.Start:span.End], cosine: math.NaN()}
 			if !strings.HasPrefix(s.text, "|") {
 				header = ""
@@ -319,6 +319,31 @@ func findSentences(hits []*Hit) []sentence {
 		}
 	}
 	return all
+}
+
+// withAnswers joins each question of a text with the sentence behind it, as in lists of frequent questions: the question has
+// the words that are asked for, and says nothing.
+func withAnswers(text string, spans []cite.Span) []cite.Span {
+	var joined []cite.Span
+	for i := 0; i < len(spans); i++ {
+		span := spans[i]
+		if i+1 < len(spans) && isQuestion(text[span.Start:span.End]) && answers(text[spans[i+1].Start:spans[i+1].End]) {
+			i++
+			span.End = spans[i].End
+		}
+		joined = append(joined, span)
+	}
+	return joined
+}
+
+func isQuestion(sentence string) bool {
+	sentence = strings.TrimRight(sentence, "*_\"'”’»） )")
+	return !strings.HasPrefix(sentence, "|") && (strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？"))
+}
+
+// answers reports whether a sentence behind a question can be its answer: it is a sentence, and no other question.
+func answers(sentence string) bool {
+	return !isQuestion(sentence) && !strings.HasPrefix(sentence, "#") && !strings.HasPrefix(sentence, "|") && !strings.HasPrefix(sentence, "```")
 }
 
 // says reports whether a sentence can say something: it is no heading, and has a few words.

@@ -39,6 +39,24 @@ func TestListMarksAreNotShown(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsQuotedWithItsAnswer(t *testing.T) {
+	f := newFixture(t)
+	f.write("faq.md", "# Frequent questions\n\n**Can I bring my dog?** Yes, on Wednesdays.\n\nWhere do I park?\n\nIn row P2.\n\n## Is that all?\n")
+	f.ingest(nil)
+	for q, want := range map[string]string{
+		"can I bring my dog?": "**Can I bring my dog?** Yes, on Wednesdays.",
+		"where do I park?":    "Where do I park? In row P2.",
+	} {
+		a, err := f.Ask(t.Context(), question(q))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(a.Text, want) {
+			t.Errorf("%q: got %q", q, a.Text)
+		}
+	}
+}
+
 func TestWhatIsInDoubtIsToVerify(t *testing.T) {
 	const part = "Part TX-17 fails when the pump valve overheats.\n"
 	for _, tt := range []struct{ name, question, level, reason string }{

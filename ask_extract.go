@@ -62,11 +62,11 @@ func (a *answering) compareSentences(ctx context.Context) error {
 // questionVector is that of the question, which the search has already unless it looked up other words.
 func (a *answering) questionVector(ctx context.Context) ([]float32, error) {
 	if s := a.search; s != nil {
-		if l := s.lookups[0]; l.Text == a.req.Question && l.vector != nil {
+		if l := s.lookups[0]; l.Text == a.asked() && l.vector != nil {
 			return l.vector, nil
 		}
 	}
-	return a.embedLookup(ctx, AsQuestion, a.req.Question)
+	return a.embedLookup(ctx, AsQuestion, a.asked())
 }
 
 // embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.

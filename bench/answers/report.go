@@ -134,7 +134,8 @@ func printRefusals(outcomes []outcome, confidence []float64, verbose bool) {
 // printLevels tells how often the answers of each level are right.
 func printLevels(outcomes []outcome, confidence []float64) {
 	d := rag.DefaultConfig().Answer
-	type tally struct{ asked, answerable, right, quoted int }
+	type tally struct{ asked, answerable, right, quoted, onTopic int }
+	onTopic := 0
 	levels := map[string]*tally{rag.Reliable: {}, rag.ToVerify: {}, rag.NoAnswer: {}}
 	for i, o := range outcomes {
 		level := rag.ToVerify
@@ -149,11 +150,15 @@ func printLevels(outcomes []outcome, confidence []float64) {
 		t.answerable += one(o.answerable)
 		t.right += one(o.answerable && o.right())
 		t.quoted += one(o.answerable && o.quoted())
+		if o.Kind == "unanswerable_on_topic" || o.Kind == "left_out" {
+			t.onTopic++
+			onTopic++
+		}
 	}
-	fmt.Print("| level | questions | can be answered | with a right document in the first 3 | quoted from one |\n|---|---|---|---|---|\n")
+	fmt.Print("| level | questions | can be answered | with a right document in the first 3 | quoted from one | of all unanswerable on topic, or left out |\n|---|---|---|---|---|---|\n")
 	for _, level := range []string{rag.Reliable, rag.ToVerify, rag.NoAnswer} {
 		t := levels[level]
-		fmt.Printf("| %s | %d | %s | %s | %s |\n", level, t.asked, percent(t.answerable, t.asked), percent(t.right, t.asked), percent(t.quoted, t.asked))
+		fmt.Printf("| %s | %d | %s | %s | %s | %s |\n", level, t.asked, percent(t.answerable, t.asked), percent(t.right, t.asked), percent(t.quoted, t.asked), percent(t.onTopic, onTopic))
 	}
 	fmt.Println()
 }
