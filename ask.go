@@ -288,7 +288,7 @@ func (a *answering) judge() {
 	case len(a.evidence.unnamed) > 0:
 		ans.Reason = "no passage names " + strings.Join(a.evidence.unnamed, ", ")
 	case ans.Mode == AnswerExtractive && a.evidence.quoted < leastQuoted:
-		ans.Reason = "the sentences quoted have little of what is asked"
+		ans.Reason = "the sentence quoted first has little of what is asked"
 	case ans.Confidence < a.config.Answer.ReliableFrom:
 		ans.Reason = fmt.Sprintf("the evidence is weak: confidence %.2f of %.2f", ans.Confidence, a.config.Answer.ReliableFrom)
 	default:

@@ -65,7 +65,7 @@ func TestWhatIsInDoubtIsToVerify(t *testing.T) {
 		{"another part", "When does part TX-19 fail when the pump valve overheats?", rag.ToVerify, "no passage names TX-19"},
 		{"another year", "Which pump valve part fails in 2031 when it overheats?", rag.ToVerify, "no passage names 2031"},
 		{"a number of the question", "Which part fails when 70 pump valve parts overheats?", rag.Reliable, ""},
-		{"hardly said", "Which pump requires quarterly certificates from accredited laboratories?", rag.ToVerify, "the sentences quoted have little of what is asked"},
+		{"hardly said", "Which pump requires quarterly certificates from accredited laboratories?", rag.ToVerify, "the sentence quoted first has little of what is asked"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := rag.DefaultConfig()

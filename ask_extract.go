@@ -39,7 +39,9 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	order = order[:min(len(order), comparedBest)]
 	texts := make([]string, len(order))
 	for k, i := range order {
-		texts[k] = list[i].text
+		if texts[k] = list[i].text; list[i].row {
+			texts[k] = list[i].say() // cells mean little without the names of their columns
+		}
 	}
 	question, err := a.questionVector(ctx)
 	var vectors [][]float32
