@@ -92,8 +92,9 @@ func (m *ConfidenceModel) fits() bool {
 
 // The models that answers are judged by where a collection has no calibration. They were fitted to the questions of the
 // open question-answering set (225, in English, Chinese and French, over four collections), with the default providers
-// and each embedder: `go run ./bench/answers -fit`. What they do on collections they were not fitted to is in
-// bench/answers.md.
+// and each embedder: `go run ./bench/answers -fit`. On collections that they were not fitted to, the refusals of the first
+// are right 28 times of 31 and find 38 % of the questions without an answer, 10 % of those on the collection's own
+// subject; RELIABLE answers are to questions with an answer in 93 %. See bench/answers.md.
 var defaultWords = ConfidenceModel{
 	Weights: []float64{0.2891, 0.4396, 0.1804, -0.2402, 0.3082, -0.2609, 0, 0, 0, 0, 0},
 	Mean:    []float64{0.4445, 0.5390, 0.3714, 0.2299, 0.3058, 0.0267, 0, 0, 0, 0, 0},

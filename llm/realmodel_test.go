@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"os"
 	"strings"
 	"testing"
@@ -69,15 +68,15 @@ func TestARealModelStreams(t *testing.T) {
 // over the schema of Anthropic's form.
 func TestARealModelKeepsToASchema(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"label":{"type":"string","enum":["chat","search"]}},"required":["label"],"additionalProperties":false}`)
-	text, err := said(realModels(t)["openai"].Chat(t.Context(), rag.ChatRequest{
+	reply, err := rag.Reply(t.Context(), realModels(t)["openai"], rag.ChatRequest{
 		Messages: user("Is this chat or search? Hello. Reply with JSON."), Schema: schema, MaxTokens: 2 * shortReply,
-	}))
+	}, 1<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Label string }
-	if err := json.Unmarshal([]byte(text), &got); err != nil || got.Label != "chat" && got.Label != "search" {
-		t.Errorf("got %q: %v", text, err)
+	if err := json.Unmarshal([]byte(reply.Text), &got); err != nil || got.Label != "chat" && got.Label != "search" {
+		t.Errorf("got %q: %v", reply.Text, err)
 	}
 }
 
@@ -100,7 +99,7 @@ func TestARealModelIsCancelled(t *testing.T) {
 			// A server that went on would keep its only place taken for minutes.
 			next, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
-			if _, err := said(model.Chat(next, rag.ChatRequest{Messages: user("Hi"), MaxTokens: 2})); err != nil {
+			if _, err := rag.Reply(next, model, rag.ChatRequest{Messages: user("Hi"), MaxTokens: 2}, 1<<10); err != nil {
 				t.Errorf("the next question: %v", err)
 			}
 		})
@@ -110,24 +109,13 @@ func TestARealModelIsCancelled(t *testing.T) {
 func TestARealModelRefusesALongPrompt(t *testing.T) {
 	for name, model := range realModels(t) {
 		t.Run(name, func(t *testing.T) {
-			_, err := said(model.Chat(t.Context(), rag.ChatRequest{Messages: user(strings.Repeat("the notice period is three months and ", 600)), MaxTokens: 2}))
+			_, err := rag.Reply(t.Context(), model, rag.ChatRequest{Messages: user(strings.Repeat("the notice period is three months and ", 600)), MaxTokens: 2}, 1<<10)
 			if !errors.Is(err, rag.ErrInvalid) || errors.Is(err, rag.ErrUnavailable) || !strings.Contains(err.Error(), "context") {
 				t.Errorf("got %v", err)
 			}
 			t.Log(err)
 		})
 	}
-}
-
-// said puts a reply together.
-func said(reply iter.Seq2[rag.ChatDelta, error]) (text string, err error) {
-	for delta, err := range reply {
-		if err != nil {
-			return text, err
-		}
-		text += delta.Text
-	}
-	return text, nil
 }
 
 func user(text string) []rag.ChatMessage {
