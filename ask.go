@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,6 +147,16 @@ func (a *answering) do(ctx context.Context) error {
 	return nil
 }
 
+// asked is the question in words that stand for themselves: of a follow-up, what the search made of it.
+func (a *answering) asked() string {
+	for _, r := range slices.Backward(a.found.Rewrites) {
+		if r.Text != r.Original {
+			return r.Text
+		}
+	}
+	return a.req.Question
+}
+
 // find searches, unless that was done, and numbers the passages that the answer will be made from.
 func (a *answering) find(ctx context.Context) error {
 	if a.found = a.req.Found; a.found == nil {
@@ -274,6 +285,10 @@ func (a *answering) judge() {
 		ans.Reason = fmt.Sprintf("%s what is said", count(unsupported, "citation does not support", "citations do not support"))
 	case cut:
 		ans.Reason = "the answer is cut off"
+	case len(a.evidence.unnamed) > 0:
+		ans.Reason = "no passage names " + strings.Join(a.evidence.unnamed, ", ")
+	case ans.Mode == AnswerExtractive && a.evidence.quoted < leastQuoted:
+		ans.Reason = "the sentence quoted first has little of what is asked"
 	case ans.Confidence < a.config.Answer.ReliableFrom:
 		ans.Reason = fmt.Sprintf("the evidence is weak: confidence %.2f of %.2f", ans.Confidence, a.config.Answer.ReliableFrom)
 	default:

@@ -18,8 +18,11 @@ var evidenceFeatures = []string{
 	"joint_coverage",  // that the best passages have together
 	"sentence",        // that the best sentence has, with its headings
 	"missing",         // rarity of the rarest word that none of them has, as a share of all
+	"words_margin",    // how far the best passage by words is ahead of the next: 1 less the ratio of their scores
+	"unnamed",         // 1 if the question names a code or a year that none of them has
 	"cosine",          // of the nearest passage
 	"cosine_margin",   // how much nearer it is than the others on the mean
+	"agreement",       // whether words and meaning put the first passage first: mean of 1/place in the two lanes, 0 if one did not find it
 	"reranker",        // score of the first passage
 	"reranker_margin", // how much it is above the others' mean
 }
@@ -29,7 +32,7 @@ var evidenceFeatures = []string{
 func EvidenceFeatures() []string { return slices.Clone(evidenceFeatures) }
 
 // wordFeatures is how many of them, the first ones, need no dense lane.
-const wordFeatures = 4
+const wordFeatures = 6
 
 // evidencePassages is how many passages the evidence is taken from, the best ones: an answer seldom needs more.
 const evidencePassages = 5
@@ -39,6 +42,8 @@ type evidence struct {
 	values    []float64 // of the features; NaN where the search does not have one
 	sentences []sentence
 	weights   []float64 // of the question's words
+	unnamed   []string  // codes and years of the question that no passage has
+	quoted    float64   // share of the question's words that the best sentence of an extractive answer has, with its headings
 }
 
 // weighEvidence looks at the passages found and estimates from them how likely they are to hold an answer.
@@ -63,6 +68,7 @@ func (a *answering) weighEvidence(ctx context.Context) error {
 		return err
 	}
 	a.evidence.weights = coverage.Weights
+	a.evidence.unnamed = unnamed(a.asked(), recs[:len(hits)])
 	for i := range a.evidence.sentences {
 		at := len(hits) + 2*i
 		a.evidence.sentences[i].found, a.evidence.sentences[i].near = coverage.Found[at], coverage.Found[at+1]
@@ -120,9 +126,46 @@ func (a *answering) features(hits []*Hit, found [][]bool) []float64 {
 	if total > 0 {
 		missing /= total
 	}
+	nameless := 0.0
+	if len(a.evidence.unnamed) > 0 {
+		nameless = 1
+	}
 	cosine, cosineMargin := topAndMargin(hits, StageDense)
 	reranker, rerankerMargin := topAndMargin(hits, StageRerank)
-	return []float64{best, share(weights, joint), sentenceBest, missing, cosine, cosineMargin, reranker, rerankerMargin}
+	return []float64{
+		best, share(weights, joint), sentenceBest, missing, a.wordsMargin(hits), nameless,
+		cosine, cosineMargin, a.agreement(hits), reranker, rerankerMargin,
+	}
+}
+
+// wordsMargin is how far the best of the passages by words is ahead of the next, 0 to 1; NaN where words were not looked up.
+func (a *answering) wordsMargin(hits []*Hit) float64 {
+	if a.found.Mode == Dense {
+		return math.NaN()
+	}
+	first, second := 0.0, 0.0
+	for _, h := range hits {
+		if r, ok := h.RankAt(StageSparse); ok {
+			first, second = max(first, r.Score), max(second, min(first, r.Score))
+		}
+	}
+	if first <= 0 {
+		return 0
+	}
+	return 1 - second/first
+}
+
+// agreement is the mean of 1/place that the two lanes give the first passage; NaN where there are no two.
+func (a *answering) agreement(hits []*Hit) float64 {
+	if a.found.Mode != Hybrid || !slices.ContainsFunc(hits, func(h *Hit) bool { _, ok := h.RankAt(StageDense); return ok }) {
+		return math.NaN()
+	}
+	dense, byMeaning := hits[0].RankAt(StageDense)
+	words, byWords := hits[0].RankAt(StageSparse)
+	if !byMeaning || !byWords {
+		return 0
+	}
+	return (1/float64(dense.Position) + 1/float64(words.Position)) / 2
 }
 
 // topAndMargin returns the greatest score that a stage gave one of the hits, and how much it is above the others' mean;
@@ -165,7 +208,7 @@ func share(weights []float64, found []bool) float64 {
 // cover tells which words of the question the texts have. An index that cannot gets its words compared here, all of one
 // weight.
 func (a *answering) cover(ctx context.Context, recs []TextRecord) (Coverage, error) {
-	question := lang.Content(a.req.Question, a.language)
+	question := lang.Content(a.asked(), a.language)
 	c, ok := a.sparse.(Coverer)
 	if !ok {
 		return coverByWords(question, recs), nil
@@ -259,7 +302,7 @@ func findSentences(hits []*Hit) []sentence {
 	seen := map[string]bool{}
 	for i, h := range hits {
 		text, header := h.Chunk.Text, ""
-		for _, span := range cite.Sentences(text) {
+		for _, span := range withAnswers(text, cite.Sentences(text)) {
 			s := sentence{source: i, start: span.Start, end: span.End, text: text[span.Start:span.End], cosine: math.NaN()}
 			if !strings.HasPrefix(s.text, "|") {
 				header = ""
@@ -276,6 +319,31 @@ func findSentences(hits []*Hit) []sentence {
 		}
 	}
 	return all
+}
+
+// withAnswers joins each question of a text with the sentence behind it, as in lists of frequent questions: the question has
+// the words that are asked for, and says nothing.
+func withAnswers(text string, spans []cite.Span) []cite.Span {
+	var joined []cite.Span
+	for i := 0; i < len(spans); i++ {
+		span := spans[i]
+		if i+1 < len(spans) && isQuestion(text[span.Start:span.End]) && answers(text[spans[i+1].Start:spans[i+1].End]) {
+			i++
+			span.End = spans[i].End
+		}
+		joined = append(joined, span)
+	}
+	return joined
+}
+
+func isQuestion(sentence string) bool {
+	sentence = strings.TrimRight(sentence, "*_\"'”’»） )")
+	return !strings.HasPrefix(sentence, "|") && (strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？"))
+}
+
+// answers reports whether a sentence behind a question can be its answer: it is a sentence, and no other question.
+func answers(sentence string) bool {
+	return !isQuestion(sentence) && !strings.HasPrefix(sentence, "#") && !strings.HasPrefix(sentence, "|") && !strings.HasPrefix(sentence, "```")
 }
 
 // says reports whether a sentence can say something: it is no heading, and has a few words.

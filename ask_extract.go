@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ const (
 	rankWeight     = 0.5  // of the place of its passage: 1/rank
 	furtherShare   = 0.75 // of the best sentence's score that a further one must have
 	comparedBest   = 40   // sentences that are embedded: the best by words
+	leastQuoted    = 0.4  // of the question that the best sentence must have for the answer to be reliable
 	mostSimilarity = 0.8  // share of words above which a sentence says what a better one has said
 )
 
@@ -37,7 +39,9 @@ func (a *answering) compareSentences(ctx context.Context) error {
 	order = order[:min(len(order), comparedBest)]
 	texts := make([]string, len(order))
 	for k, i := range order {
-		texts[k] = list[i].text
+		if texts[k] = list[i].text; list[i].row {
+			texts[k] = list[i].say() // cells mean little without the names of their columns
+		}
 	}
 	question, err := a.questionVector(ctx)
 	var vectors [][]float32
@@ -60,11 +64,11 @@ func (a *answering) compareSentences(ctx context.Context) error {
 // questionVector is that of the question, which the search has already unless it looked up other words.
 func (a *answering) questionVector(ctx context.Context) ([]float32, error) {
 	if s := a.search; s != nil {
-		if l := s.lookups[0]; l.Text == a.req.Question && l.vector != nil {
+		if l := s.lookups[0]; l.Text == a.asked() && l.vector != nil {
 			return l.vector, nil
 		}
 	}
-	return a.embedLookup(ctx, AsQuestion, a.req.Question)
+	return a.embedLookup(ctx, AsQuestion, a.asked())
 }
 
 // embedSentences embeds texts as passages. They are not worth a place in the cache: few are asked about twice.
@@ -92,6 +96,7 @@ func (a *answering) extract(ctx context.Context) error {
 		a.refuse("the passages found have no sentence that could be an answer")
 		return ctx.Err()
 	}
+	a.evidence.quoted = chosen[0].coverage(a.evidence.weights)
 	a.numberByUse(chosen)
 	var text strings.Builder
 	for i, s := range chosen {
@@ -184,7 +189,7 @@ func (a *answering) numberByUse(chosen []sentence) {
 // say returns the sentence on one line, without citations of its own: they would name sources of this answer. A row of a
 // table has the names of the columns before its cells.
 func (s *sentence) say() string {
-	text := s.text
+	text := listMark.ReplaceAllString(oneLine(s.text), "")
 	if s.row {
 		names, cells := cells(s.header), cells(s.text)
 		var parts []string
@@ -196,12 +201,15 @@ func (s *sentence) say() string {
 				parts = append(parts, c)
 			}
 		}
-		text = strings.Join(parts, "; ")
+		text = oneLine(strings.Join(parts, "; "))
 	}
-	text = strings.TrimLeft(oneLine(text), "-*•·–◦▪+ ")
 	said, _ := cite.Clean(text, 0)
 	return strings.TrimSpace(said)
 }
+
+// listMark is what stands before an item of a list or a quotation, and says nothing without the others: "- ", "1. ", "b) ",
+// "3、", "- [x] ", "> ". A sign that a word follows without a blank belongs to it: "-5 °C", "**Note**".
+var listMark = regexp.MustCompile(`^(?:(?:[-*+>|–—]|\(?[0-9]{1,3}[.)]|\(?(?:[a-zA-Z]|[ivx]{2,4})\)) +|[•·◦▪‣●○■□] *|[0-9一二三四五六七八九十]{1,3}、|[（(][0-9一二三四五六七八九十]{1,3}[）)])*(?:\[[ xX]\] )?`)
 
 // cells returns the cells of a row of a Markdown table.
 func cells(row string) []string {

@@ -5,7 +5,10 @@
 //	go run ./bench/answers ../shared/data/qa
 //
 // The folder holds questions.jsonl and a folder for each set, with the documents in it or in docs/, and manifest.jsonl
-// where they have metadata.
+// where they have metadata. Folders of labelled retrieval sets may follow: see askHalf. They are judged by the models that
+// the engine has built in, which know none of them.
+//
+//	go run ./bench/answers ../shared/data/qa ../shared/data/ir/xquad-en ../shared/data/ir/cmrc2018
 package main
 
 import (
@@ -32,6 +35,7 @@ type outcome struct {
 	answerable bool
 	answer     *rag.Answer
 	features   []float64 // of the evidence
+	doubted    bool      // there is more against the answer than its confidence
 	cosine     float64   // of the nearest passage, whatever the language
 }
 
@@ -45,18 +49,28 @@ func main() {
 		os.Exit(2)
 	}
 	for _, embedder := range strings.Split(*embedders, ",") {
-		var outcomes []outcome
+		var outcomes, halves []outcome
 		for _, root := range flag.Args() {
+			into, measure := &outcomes, measure
+			if isLabelled(root) {
+				into, measure = &halves, askHalf
+			}
 			got, err := measure(root, embedder)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, "answers:", err)
 				os.Exit(1)
 			}
-			outcomes = append(outcomes, got...)
+			*into = append(*into, got...)
 		}
-		fmt.Printf("## %s\n\n", embedder)
-		printSources(outcomes, *verbose)
-		printRefusals(outcomes, *verbose)
+		if len(outcomes) > 0 {
+			fmt.Printf("## %s\n\n", embedder)
+			printSources(outcomes, *verbose)
+			printRefusals(outcomes, heldOut(outcomes), *verbose)
+		}
+		if len(halves) > 0 {
+			fmt.Printf("## %s, built-in models on sets that they were not fitted to\n\n", embedder)
+			printRefusals(halves, builtIn(halves), *verbose)
+		}
 		if *fit {
 			printFit(outcomes)
 		}
@@ -78,7 +92,11 @@ func measure(root, embedder string) ([]outcome, error) {
 	}
 	var outcomes []outcome
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
-		got, err := ask(filepath.Join(root, set), embedder, all.Only(set).Questions)
+		sources, err := documents(filepath.Join(root, set))
+		if err != nil {
+			return nil, err
+		}
+		got, err := ask(sources, embedder, all.Only(set).Questions)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", set, err)
 		}
@@ -95,10 +113,12 @@ func (l *lastTrace) Record(_ context.Context, t *rag.Trace) error {
 	return nil
 }
 
-func ask(folder, embedder string, questions []eval.Question) ([]outcome, error) {
+// ask asks questions about documents.
+func ask(sources []rag.Sources, embedder string, questions []eval.Question) ([]outcome, error) {
 	c := rag.DefaultConfig()
 	c.Embedder.Provider = embedder
 	c.Answer.RefuseBelow = -1 // what is refused is decided below, by models fitted to other collections
+	c.Answer.ReliableFrom = math.SmallestNonzeroFloat64
 	var last lastTrace
 	eng, err := rag.Open("", rag.WithConfig(c), rag.WithTraceSink(&last))
 	if err != nil {
@@ -106,10 +126,6 @@ func ask(folder, embedder string, questions []eval.Question) ([]outcome, error) 
 	}
 	defer eng.Close()
 	ctx := context.Background()
-	sources, err := documents(folder)
-	if err != nil {
-		return nil, err
-	}
 	if _, err := eng.Ingest(ctx, rag.IngestRequest{Sources: sources}); err != nil {
 		return nil, err
 	}
@@ -120,6 +136,7 @@ func ask(folder, embedder string, questions []eval.Question) ([]outcome, error) 
 		if o.answer, err = eng.Ask(ctx, rag.AskRequest{Query: query, Extractive: true}); err != nil {
 			return nil, err
 		}
+		o.doubted = o.answer.Reliability != rag.Reliable
 		o.features = features(last.stages)
 		query.Mode, query.TopK = rag.Dense, 1
 		nearest, err := eng.Search(ctx, query)

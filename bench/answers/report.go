@@ -24,12 +24,9 @@ func printSources(outcomes []outcome, verbose bool) {
 		if !o.answerable {
 			continue
 		}
-		passage, quoted := false, false
+		passage := false
 		for _, s := range o.firstSources() {
 			passage = passage || o.rightSource(s.Hit.Chunk.URI) && o.inPassage(s.Hit.Chunk.Text)
-		}
-		for _, c := range o.answer.Citations {
-			quoted = quoted || o.rightSource(o.answer.Sources[c.Marker-1].Hit.Chunk.URI)
 		}
 		for _, group := range []string{"all", o.Set, o.Language, o.Kind} {
 			if by[group] == nil {
@@ -39,7 +36,7 @@ func printSources(outcomes []outcome, verbose bool) {
 			t.asked++
 			t.right += one(o.right())
 			t.passage += one(passage)
-			t.quoted += one(quoted)
+			t.quoted += one(o.quoted())
 		}
 		if verbose && !o.right() {
 			fmt.Printf("- %s %s: %s\n", o.ID, o.Kind, o.Text)
@@ -70,6 +67,11 @@ func (o *outcome) right() bool {
 	return slices.ContainsFunc(o.firstSources(), func(s rag.AnswerSource) bool { return o.rightSource(s.Hit.Chunk.URI) })
 }
 
+// quoted reports whether the answer has a sentence of a right document.
+func (o *outcome) quoted() bool {
+	return slices.ContainsFunc(o.answer.Citations, func(c rag.Citation) bool { return o.rightSource(o.answer.Sources[c.Marker-1].Hit.Chunk.URI) })
+}
+
 // rightSource reports whether a document answers the question and is in force.
 func (o *outcome) rightSource(uri string) bool {
 	is := func(name string) bool { return eval.SameDocument(uri, name) }
@@ -81,9 +83,8 @@ func (o *outcome) inPassage(text string) bool {
 	return len(o.Sentences) > 0 && strings.Contains(eval.Fold(text), eval.Fold(o.Sentences[0]))
 }
 
-// printRefusals tells how well confidences tell questions apart. Those of a collection come from a model that was fitted
-// to the questions of the others.
-func printRefusals(outcomes []outcome, verbose bool) {
+// heldOut returns confidences: those of a collection come from a model that was fitted to the questions of the others.
+func heldOut(outcomes []outcome) []float64 {
 	confidence := make([]float64, len(outcomes))
 	for _, set := range setsOf(outcomes) {
 		var x [][]float64
@@ -101,7 +102,20 @@ func printRefusals(outcomes []outcome, verbose bool) {
 			}
 		}
 	}
-	fmt.Print("| refused below | precision | recall | of off-topic | of unanswerable on topic | false refusals | answerable: answered, with a right document in the first 3 |\n|---|---|---|---|---|---|---|\n")
+	return confidence
+}
+
+// builtIn returns the confidences that the engine gave.
+func builtIn(outcomes []outcome) (confidence []float64) {
+	for _, o := range outcomes {
+		confidence = append(confidence, o.answer.Confidence)
+	}
+	return confidence
+}
+
+// printRefusals tells how well confidences tell questions apart.
+func printRefusals(outcomes []outcome, confidence []float64, verbose bool) {
+	fmt.Print("| refused below | precision | recall | of off-topic | of unanswerable on topic, or left out | false refusals | answerable: answered, with a right document in the first 3 |\n|---|---|---|---|---|---|---|\n")
 	for _, threshold := range []float64{0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.75} {
 		printThreshold(outcomes, confidence, threshold)
 	}
@@ -113,7 +127,40 @@ func printRefusals(outcomes []outcome, verbose bool) {
 			}
 		}
 	}
+	printLevels(outcomes, confidence)
 	printCurve(outcomes, confidence)
+}
+
+// printLevels tells how often the answers of each level are right.
+func printLevels(outcomes []outcome, confidence []float64) {
+	d := rag.DefaultConfig().Answer
+	type tally struct{ asked, answerable, right, quoted, onTopic int }
+	onTopic := 0
+	levels := map[string]*tally{rag.Reliable: {}, rag.ToVerify: {}, rag.NoAnswer: {}}
+	for i, o := range outcomes {
+		level := rag.ToVerify
+		switch {
+		case confidence[i] < d.RefuseBelow:
+			level = rag.NoAnswer
+		case confidence[i] >= d.ReliableFrom && !o.doubted:
+			level = rag.Reliable
+		}
+		t := levels[level]
+		t.asked++
+		t.answerable += one(o.answerable)
+		t.right += one(o.answerable && o.right())
+		t.quoted += one(o.answerable && o.quoted())
+		if o.Kind == "unanswerable_on_topic" || o.Kind == "left_out" {
+			t.onTopic++
+			onTopic++
+		}
+	}
+	fmt.Print("| level | questions | can be answered | with a right document in the first 3 | quoted from one | of all unanswerable on topic, or left out |\n|---|---|---|---|---|---|\n")
+	for _, level := range []string{rag.Reliable, rag.ToVerify, rag.NoAnswer} {
+		t := levels[level]
+		fmt.Printf("| %s | %d | %s | %s | %s | %s |\n", level, t.asked, percent(t.answerable, t.asked), percent(t.right, t.asked), percent(t.quoted, t.asked), percent(t.onTopic, onTopic))
+	}
+	fmt.Println()
 }
 
 func printThreshold(outcomes []outcome, confidence []float64, threshold float64) {
@@ -138,7 +185,7 @@ func printThreshold(outcomes []outcome, confidence []float64, threshold float64)
 		}
 	}
 	fmt.Printf("| %.2f | %s | %s | %s | %s | %s | %s |\n", threshold, percent(r.Right, r.Right+r.Wrong), percent(r.Right, r.Right+r.Missed),
-		percent(refused["off_topic"], asked["off_topic"]), percent(refused["unanswerable_on_topic"], asked["unanswerable_on_topic"]), percent(r.Wrong, r.Wrong+r.Answered), percent(right, r.Wrong+r.Answered))
+		percent(refused["off_topic"], asked["off_topic"]), percent(refused["unanswerable_on_topic"]+refused["left_out"], asked["unanswerable_on_topic"]+asked["left_out"]), percent(r.Wrong, r.Wrong+r.Answered), percent(right, r.Wrong+r.Answered))
 }
 
 // printCurve compares risk and coverage with those of a threshold on the cosine.
@@ -221,7 +268,7 @@ func percent(k, n int) string {
 	p, m := float64(k)/float64(n), float64(n)
 	mid := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return fmt.Sprintf("%d/%d = %.0f %% (%.0f to %.0f)", k, n, 100*p, 100*(mid-half), 100*(mid+half))
+	return fmt.Sprintf("%d/%d = %.0f %% (%.0f to %.0f)", k, n, 100*p, 100*max(0, mid-half), 100*min(1, mid+half))
 }
 
 // printFit prints the model fitted to everything, for calibration.go.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,8 +28,9 @@ func newChat(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Ask one question after the other",
-		Long: `chat answers the questions that are typed, or come through a pipe, one a line, and remembers what was said. Without a chat
-model the answers are sentences of the sources. An interrupt (Ctrl-C) ends the answer, and where none is being given, chat.
+		Long: `chat answers the questions that are typed, or come through a pipe, one a line, and remembers what was said: "and
+overseas?" is looked up with the words of the question before it (--rewrite none: as it stands). Without a chat model the
+answers are sentences of the sources. An interrupt (Ctrl-C) ends the answer, and where none is being given, chat.
 
   /sources   the passages of the last answer, with the verdict on each citation
   /trace     what was done for the last answer
@@ -56,13 +58,26 @@ model the answers are sentences of the sources. An interrupt (Ctrl-C) ends the a
 				}
 				c := &chat{app: a, query: q, agent: searcher, ask: agentAsker(searcher, f.agent), session: searcher.NewSession()}
 				return c.run(cmd.Context())
-			}, f.changes()...)
+			}, f.chatChanges()...)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.agent, "agent", false, "have the chat model search by itself, and every citation verified")
 	return cmd
+}
+
+// chatChanges are those of the flags. Where neither they nor the configuration name a transform, follow-ups are worded by
+// rules, which cost nothing.
+func (f *chatFlags) chatChanges() []change {
+	if len(f.rewrite) > 0 {
+		return f.changes()
+	}
+	return []change{func(c *rag.Config) {
+		if len(c.QueryTransforms) == 0 {
+			c.QueryTransforms = []rag.ProviderConfig{{Provider: "history", Settings: json.RawMessage(`{"mode":"rules"}`)}}
+		}
+	}}
 }
 
 // chat is a conversation on a terminal or through a pipe.

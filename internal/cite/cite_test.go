@@ -1,6 +1,7 @@
 package cite
 
 import (
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,6 +66,23 @@ func TestClean(t *testing.T) {
 		{name: "object with a list", reply: "```json\n{\"answer\": \"It is so [2].\", \"citations\": [1, 9]}\n```", want: "It is so [2]."},
 		{name: "object with objects", reply: `{"answer": "It is so.", "citations": [{"id": 1}, {"id": "[9]"}]}`, want: "It is so. [1]", rejected: []Rejected{{"[1, 9]", four}}},
 		{name: "no object", reply: `{"a": 1} [7]`, want: `{"a": 1}`, rejected: []Rejected{{"[7]", four}}},
+		{name: "across lines", reply: "So it is [1,\n7]. And\n[\n2\n].", want: "So it is [1]. And\n[2].", rejected: []Rejected{{"[1, 7]", four}}},
+		{name: "across lines, no citation", reply: "So [1,\nit is [2].\nf [\n", want: "So [1,\nit is [2].\nf [\n"},
+		{name: "across lines of code", reply: "```\nx = [1,\n7]\n```\n", want: "```\nx = [1,\n7]\n```\n"},
+		{name: "two lines", reply: "- One [1]\n- Two [2]\n[3]\n[4]", want: "- One [1]\n- Two [2]\n[3]\n[4]"},
+		{name: "in doubt", reply: "So it is [2?] and [7?]. No [１？] and [7, …].", want: "So it is [2] and. No [1] and.", rejected: []Rejected{{"[7?]", four}, {"[7, …]", four}}},
+		{name: "other brackets", reply: "So ⟦2⟧ is ⟦7⟧ it〖3〗❲1❳.", want: "So [2] is it[3][1].", rejected: []Rejected{{"⟦7⟧", four}}},
+		{name: "a note", reply: "So it is [note 2] or [note 7], [footnote 1].", want: "So it is [2] or, [1].", rejected: []Rejected{{"[note 7]", four}}},
+		{name: "a note, Chinese", reply: "年假为25天[注2]，病假［注７］。", want: "年假为25天[2]，病假。", rejected: []Rejected{{"［注７］", four}}},
+		{name: "a note of the text", reply: "So it is (note 7) here [note: see below].", want: "So it is (note 7) here [note: see below]."},
+		{name: "a source beyond", reply: "So it is [source 7] (source 7)（来源７）.", want: "So it is.", rejected: []Rejected{{"[source 7]", four}, {"(source 7)", four}, {"（来源７）", four}}},
+		{name: "semicolon", reply: "So it is [1;7] and ［１；２］.", want: "So it is [1] and [1][2].", rejected: []Rejected{{"[1;7]", four}}},
+		{name: "between carets", reply: "So it is [^2^] [^7^].", want: "So it is [2].", rejected: []Rejected{{"[^7^]", four}}},
+		{name: "raised", reply: "So it is [²] and [⁷].", want: "So it is [2] and.", rejected: []Rejected{{"[⁷]", four}}},
+		{name: "range with points", reply: "So it is [1..3] and [2...4].", want: "So it is [1][2][3] and [2][3][4]."},
+		{name: "thousands", reply: "So [1,000] units, [12,500.50] or [1 000], ［１，０００］ [1].", want: "So [1,000] units, [12,500.50] or [1 000], ［１，０００］ [1]."},
+		{name: "dressed up", reply: "So it is [*2*] and **[7]** or <sup>[7]</sup> [\"7\"].", want: "So it is [2] and or.", rejected: []Rejected{{"[7]", four}, {"[7]", four}, {`["7"]`, four}}},
+		{name: "no source but a place", reply: "So it is [p. 7] at [12:30] [2].", want: "So it is [p. 7] at [12:30] [2]."},
 		{name: "nothing", reply: "", want: ""},
 	}
 	for _, tt := range tests {
@@ -112,10 +130,33 @@ func check(t *testing.T, reply string, sources int) {
 	}
 }
 
+// seen is what a reader takes for a citation: a number in brackets, however it is dressed up. It knows nothing of the code.
+var seen = regexp.MustCompile(`(?i)[\[［【〔⟦〖❲]\s*(?:(?:note|source|ref|doc|来源|注)\.?\s*)?[\^#*"]*\s*[0-9０-９]{1,4}(?:\s*[,;，；&–-]\s*[0-9０-９]{1,2}\b)*\s*[?!.^*"]*\s*[\]］】〕⟧〗❳]`)
+
+// Whatever is put together of such pieces, what a reader takes for a citation names a source.
+func TestEveryMarkerShownIsASource(t *testing.T) {
+	pieces := strings.Split("Leave is| 25 days| of it|. |, |\n|\n\n|- | (| )|[|]|【|】|［|］|⟦|⟧|1|2|7|9|12|０|７|,|;|-|–|^|#|?|note |source |来源|注| **|**|*|年假|。|<sup>|</sup>|[1]|[7]|[2,|[^|&", "|")
+	r := rand.New(rand.NewPCG(8, 33))
+	for range 20000 {
+		var reply strings.Builder
+		for range 1 + r.IntN(12) {
+			reply.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		text, _ := Clean(reply.String(), 4)
+		for _, marker := range seen.FindAllString(text, -1) {
+			if n := strings.Trim(marker, "[]"); len(n) != 1 || n < "1" || n > "4" {
+				t.Fatalf("%q is shown as %q, with %q", reply.String(), text, marker)
+			}
+		}
+		check(t, reply.String(), 4)
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{
 		"a [1], [2] b【3】。(1) x", "``[7]`", "[9[7]]", "[7]```\n[8]", "{\"answer\":\"x\",\"citations\":\"1, 2\"}", "x [1](http://x (y)) [[2]]",
 		"a_b[1][2] http://x[1] $a[1]$ `[1]`", "thirty (30) [7].", "[1]([2](x))", "来源[来源 9]，x［１］",
+		"a [1,\n7] [\n2\n", "[[7]1,\n2]", "**[7]** [2?] [^7^] [1,000]", "⟦1⟧〖9〗[note 3]",
 	} {
 		f.Add(s, 3)
 	}

@@ -20,10 +20,19 @@ type cleaner struct {
 	rejected []Rejected
 }
 
-// write cleans the next part of the text.
+// write cleans the next part of the text. Where it is a part, it may be cut where [cleaner.ends] and [cleaner.settled] say.
 func (c *cleaner) write(text string) string {
 	var out strings.Builder
-	for line := range strings.Lines(text) {
+	for text != "" {
+		size, _ := c.ends(text)
+		line := text[:size]
+		text = text[size:]
+		if body, end := strings.CutSuffix(line, "\n"); strings.Contains(body, "\n") { // a citation across lines
+			line = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", " "), "\n", " ")
+			if end {
+				line += "\n"
+			}
+		}
 		cleaned := c.piece(line)
 		out.WriteString(cleaned)
 		c.offset += len(cleaned)
@@ -190,9 +199,19 @@ func (p *pass) lastWord() string {
 	return string(p.out[max(0, start):])
 }
 
+// emphasis are the marks that may stand around a citation.
+var emphasis = [][2]string{{"**", "**"}, {"__", "__"}, {"*", "*"}, {"_", "_"}, {"<sup>", "</sup>"}, {"^", "^"}}
+
 // close mends the place that a citation was taken out of.
 func (p *pass) close(next int) int {
 	rest := p.raw[next:]
+	for _, m := range emphasis { // **[7]** leaves none behind
+		if inner, ok := strings.CutPrefix(rest, m[1]); ok && bytes.HasSuffix(p.out, []byte(m[0])) {
+			p.out, rest = p.out[:len(p.out)-len(m[0])], inner
+			next = len(p.raw) - len(rest)
+			break
+		}
+	}
 	after, _ := utf8.DecodeRuneInString(rest)
 	ends := rest == "" || unicode.IsSpace(after) || strings.ContainsRune(punctuation+")）", after)
 	switch trimmed := bytes.TrimRight(p.out, " \t"); {

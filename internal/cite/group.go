@@ -17,8 +17,8 @@ const (
 
 // Brackets that citations are written in.
 const (
-	openers = "[(［（【〔"
-	closers = "])］）】〕"
+	openers = "[(［（【〔⟦〖❲﹝⟨"
+	closers = "])］）】〕⟧〗❳﹞⟩"
 )
 
 // anyNumber as a number of sources lets every number pass.
@@ -67,10 +67,17 @@ func Count(sources int) string {
 // What may stand before a number in a citation.
 const label = `(?:(?:see|voir|cf\.?|vgl\.?|参见|见)\s*)?(?:sources?|src|refs?\.?|references?|références?|réfs?\.?|docs?\.?|documents?|passages?|citations?|cite|extraits?|quellen?|来源|來源|资料|文档|文献|出处|参考|引用|片段)`
 
+// noteLabel may stand before a number in square brackets. In round ones it names a note of the text: "(note 2)".
+const noteLabel = `(?:notes?|footnotes?|fn\.?|fu(?:ß|ss)noten?|anm\.?|nota|n[°º]|nr\.?|no\.|[脚腳]?[注註][释釋]?)`
+
+// dressing is what models put around a number inside of the brackets, and doubt or a full stop behind it.
+const dressing = "*_`\"'“”‘’ "
+
 var (
 	labelled = regexp.MustCompile(`(?i)^` + label + `(\s*[:：#.°№-]*\s*)`)
-	number   = `(?:` + label + `\s*[:：#.°№]*\s*)?[\^#]?\s*([-−]?\d+)`
-	oneItem  = regexp.MustCompile(`(?i)^` + number + `(?:\s*(?:[-–—~～−]|to|à|bis|至|到)\s*` + number + `)?`)
+	number   = `(?:(?:` + label + `|` + noteLabel + `)\s*[:：#.°№]*\s*)?[\^#]?\s*([-−]?\d+)\^?`
+	amount   = regexp.MustCompile(`^\d{1,3}(?:[,.'’\s]\d{3})+(?:[,.]\d+)?$`) // [1,000] is a thousand
+	oneItem  = regexp.MustCompile(`(?i)^` + number + `(?:\s*(?:[-–—~～−]|\.{2,3}|…|to|à|bis|至|到)\s*` + number + `)?`)
 	between  = regexp.MustCompile(`(?i)^\s*(?:[,;、，；/&+]|and|et|und|和|及|与)\s*|^\s+`)
 	ofFile   = regexp.MustCompile(`^\d+:\d+†`) // 【4:0†leave.md】 counts calls of a tool that was never called here
 	behind   = regexp.MustCompile(`(?i)^\s*(?:†|[:：|]\s*\D|[,，;；]?\s*(?:pp?\.?|pages?|s\.|§|sect(?:ion)?|lines?|lignes?|第)\s*\d)`)
@@ -135,8 +142,14 @@ func closing(text string) int {
 func (g *group) read(content string, round bool) (ok bool) {
 	nested := strings.ContainsAny(content, openers)
 	content = strings.TrimSpace(strings.Map(plain, content))
+	if amount.MatchString(content) {
+		return false
+	}
 	if nested && !round || nested && strings.Trim(content, " 0123456789,;-^") == "" {
 		round = false // brackets in brackets: [[1]], ([1])
+	}
+	if !round {
+		content = strings.Trim(strings.TrimRight(strings.Trim(content, dressing), "?!.…,; "), dressing)
 	}
 	rest := content
 	for !ofFile.MatchString(content) {
@@ -196,6 +209,12 @@ func plain(r rune) rune {
 		return r - '！' + '!'
 	case r == '　':
 		return ' '
+	case r == '¹' || r == '²' || r == '³':
+		return map[rune]rune{'¹': '1', '²': '2', '³': '3'}[r]
+	case r == '⁰' || r >= '⁴' && r <= '⁹':
+		return r - '⁰' + '0'
+	case r >= '①' && r <= '⑨':
+		return r - '①' + '1'
 	case unicode.Is(unicode.Cf, r): // a blank of no width hides nothing
 		return -1
 	case r > unicode.MaxASCII && unicode.IsDigit(r): // "٧": digits of a script stand in a row, from 0

@@ -34,8 +34,11 @@ func (s *Stream) Write(piece string) (shown string) {
 	if !s.begun || s.object || len(pending) < s.wait && !strings.Contains(piece, "\n") {
 		return ""
 	}
-	whole := strings.LastIndexByte(pending, '\n') + 1
-	shown = s.cleaner.write(pending[:whole])
+	whole := 0
+	for size, known := s.cleaner.ends(pending); known; size, known = s.cleaner.ends(pending[whole:]) {
+		shown += s.cleaner.write(pending[whole : whole+size])
+		whole += size
+	}
 	line := pending[whole:]
 	n := s.cleaner.settled(line)
 	shown += s.cleaner.write(line[:n])
