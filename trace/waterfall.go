@@ -38,7 +38,7 @@ func NewWaterfall(t *rag.Trace) Waterfall {
 	w := Waterfall{TotalMS: max(t.TotalMS, 0), Rows: []WaterfallRow{}}
 	for i := range t.Stages {
 		s := &t.Stages[i]
-		if s.Status != "" && s.Status != rag.SpanFailed {
+		if s.Status != "" && s.Status != rag.SpanFailed && s.EndMS == 0 { // one that is off may still hand on what it was given, which takes time
 			continue
 		}
 		row := WaterfallRow{Stage: s.Stage, Method: s.Method, Failed: s.Status == rag.SpanFailed, MS: s.ElapsedMS, In: s.In, Out: s.Out}
