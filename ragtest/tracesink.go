@@ -127,6 +127,6 @@ func queryTrace(id string) rag.Trace {
 		}),
 		TotalMS: 12.5, TopK: []rag.TopHit{{Rank: 1, ChunkID: "c", URI: "file:a", Score: 0.5, Snippet: "text", Trail: []rag.Rank{{Stage: rag.StageFusion, Position: 1, Score: 0.5}}}},
 		Answer: &rag.AnswerTrace{Mode: rag.AnswerExtractive, Reliability: rag.Reliable, Confidence: 0.75, Citations: []rag.CitationTrace{{Marker: 1, ChunkID: "c"}}},
-		Notes: []rag.Note{{Stage: rag.StageRerank, Reason: "off"}},
+		Notes:  []rag.Note{{Stage: rag.StageRerank, Reason: "off"}},
 	}
 }
