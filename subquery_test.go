@@ -55,7 +55,7 @@ func TestSubQueriesFindWhatTheQuestionDoesNot(t *testing.T) {
 	if s := span(t, res, rag.StageSparse); s.Out != 3 || len(s.Candidates) != 3 || s.Candidates[0].FoundBy[0] != 0 || s.Candidates[2].FoundBy[0] != 2 {
 		t.Errorf("candidates of the lane %+v, want three in the order of the texts", s.Candidates)
 	}
-	looked, _ := span(t, res, rag.StageQuery).Detail["looked_up"].([]rag.SubQuery)
+	looked := detail[[]rag.SubQuery](t, new(span(t, res, rag.StageQuery)), "looked_up")
 	want := []rag.SubQuery{{Text: "platform nine", Weight: 1}, {Text: "ducks on ponds", Weight: 1}, {Text: "owls hunt", Weight: 2}}
 	if diff := cmp.Diff(want, looked); diff != "" {
 		t.Error(diff)
@@ -135,7 +135,7 @@ func TestExplainFollowsSubQueries(t *testing.T) {
 			id = h.Chunk.ID
 		}
 	}
-	x, err := f.Explain(t.Context(), q, id)
+	x, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestExtremeWeights(t *testing.T) {
 	}
 	q.Also[1].Weight = math.SmallestNonzeroFloat64
 	for _, h := range hits {
-		if _, err := f.Explain(t.Context(), q, h.Chunk.ID); err != nil {
+		if _, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: h.Chunk.ID}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -33,7 +33,8 @@ func (a *Adapter) explainPassage() *tool {
 		name: "explain_passage", title: "Explain a passage", out: explained{}, run: runExplainPassage,
 		about: "Tell where in a search one passage rose, fell or was lost, and what would have kept it.",
 		params: []param{
-			question("question or keywords"), {name: "chunk_id", kind: textKind, required: true, about: "ID of the passage, as searches give it"},
+			question("question or keywords"), {name: "chunk_id", kind: textKind, about: "ID of the passage, as searches give it"},
+			{name: "text", kind: textKind, about: "or words that stand in it"},
 			topK(), a.collectionParam(), a.filterParam(),
 		},
 	}
@@ -44,7 +45,7 @@ func runExplainPassage(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := c.engine.Explain(ctx, q, c.args.text("chunk_id"))
+	x, err := c.engine.Explain(ctx, q, rag.ExplainTarget{ChunkID: c.args.text("chunk_id"), Text: c.args.text("text")})
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ func TestClassify(t *testing.T) {
 
 func TestErrorKindsAreDocumented(t *testing.T) {
 	for _, k := range kinds {
-		if !strings.Contains(reference, "`"+k.name+"`") {
-			t.Errorf("the reference does not name the error kind %s", k.name)
+		if !strings.Contains(reference, "`"+rag.ErrorKind(k.err)+"`") {
+			t.Errorf("the reference does not name the error kind %s", rag.ErrorKind(k.err))
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"load"}, "missing argument"},
 		{[]string{"list", "files"}, "collections and documents"},
 		{[]string{"verify", "x"}, "too many arguments"},
-		{[]string{"explain", "x"}, "either --chunk or --text"},
+		{[]string{"explain", "x"}, "one of --chunk, --text and --document"},
 		{[]string{"config", "prnt"}, `did you mean "print"?`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
