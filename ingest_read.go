@@ -19,6 +19,7 @@ import (
 
 // prepared is a source that was read and is to be written.
 type prepared struct {
+	source string // its URI
 	action string // as in PlanItem
 	docs   []preparedDoc
 	stale  []Entry // documents this source no longer gives, or the one it was moved from
@@ -72,6 +73,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 		r.use(src.URI, was.first.Parts)
 		r.mu.Lock()
 		r.report.Unchanged++
+		r.ended(src.URI, action, "")
 		r.mu.Unlock()
 		return nil, nil
 	}
@@ -80,13 +82,14 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	r.timed(StageLoad, start, 1, len(docs))
+	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
 	p, err := r.assemble(ctx, rd.want, docs)
 	if err != nil {
 		return nil, err
 	}
-	p.action = action
+	p.source, p.action = src.URI, action
 	return p, r.replace(ctx, p, src, was)
 }
 
@@ -328,6 +331,7 @@ func (r *ingestRun) noteFailure(src Source, e *StageError) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, e.Stage, "no loader reads this kind of file"})
+		r.ended(src.URI, ActionSkipped, "no loader reads this kind of file")
 		return
 	}
 	r.fail(e.Stage, src.URI, e.Err)
@@ -338,6 +342,7 @@ func (r *ingestRun) plan(uri, action, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Plan = append(r.report.Plan, PlanItem{uri, action, reason})
+	r.ended(uri, action, reason)
 	switch action {
 	case "add":
 		r.report.Added++

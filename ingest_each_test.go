@@ -1,0 +1,44 @@
+package rag_test
+
+import (
+	"fmt"
+	"path"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+func TestEverySourceIsFollowedThroughItsStages(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.md", "# One\n\n"+prose("otters", 3))
+	f.write("b.zzz", "\x00\x01\x02")
+	got := map[string][]string{}
+	run := func() {
+		clear(got)
+		f.ingest(func(r *rag.IngestRequest) {
+			r.EachSource = func(s rag.SourceStep) {
+				name, step := path.Base(s.URI), s.Stage+s.Action
+				if s.Total > 0 {
+					step += fmt.Sprintf(" %d/%d", s.Done, s.Total)
+				}
+				got[name] = append(got[name], step)
+			}
+		})
+	}
+	run()
+	n := len(f.chunkIDs())
+	want := map[string][]string{
+		"a.md":  {"check", "load", "split", fmt.Sprintf("embed 0/%d", n), fmt.Sprintf("embed %d/%d", n, n), "upsert", "add"},
+		"b.zzz": {"check", "load", "skipped"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	run()
+	want["a.md"] = []string{"check", "load", "unchanged"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
