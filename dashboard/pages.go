@@ -14,6 +14,8 @@ type page struct {
 func pages() []page {
 	return []page{
 		{"overview", "/", (*Server).overviewRoutes},
+		{"ingest", "/ingest", (*Server).ingestRoutes},
+		{"ingest_traces", "/traces/ingest", (*Server).ingestTraceRoutes},
 	}
 }
 

@@ -53,6 +53,11 @@ type titled interface {
 	title(*request) string
 }
 
+// statused is implemented by views that are no success, such as the mistakes in a manifest.
+type statused interface {
+	status() int
+}
+
 // answer makes a handler of a function that returns what a page shows. A panic becomes an error page, and is logged.
 func (s *Server) answer(page, name string, show func(*request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
@@ -77,6 +82,9 @@ func (s *Server) answer(page, name string, show func(*request) (any, error)) htt
 			}
 			p := problemOf(r, err)
 			view, name, status = p, "problem", p.Status
+		}
+		if v, ok := view.(statused); ok && err == nil {
+			status = v.status()
 		}
 		s.show(r, page, name, status, view)
 	})
