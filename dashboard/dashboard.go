@@ -33,7 +33,7 @@ type Options struct {
 	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
 	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
 	Collection string           // shown where the URL names none; "": the engine's configured one
-	TraceDir   string           // folder of the engine's JSON lines traces, most often its data folder; "": there are none to show
+	Traces     trace.Reader     // what the engine records; nil: there are none to show
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
 	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
@@ -63,11 +63,13 @@ type Server struct {
 
 	session [32]byte // signs the cookies of those who logged in
 
+	counts statusCache  // of validity
+	checks healthChecks // of indexes
+
 	ended context.Context // done when the server is closed: streams end
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started
 
-	traces  trace.Reader  // nil: there are none to read
 	jobs    *jobs.Manager // work that goes on behind a page
 	uploads *uploads
 }
@@ -92,9 +94,6 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	}
 	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())
-	if o.TraceDir != "" {
-		s.traces = trace.NewIndex(o.TraceDir)
-	}
 	s.jobs = jobs.New(jobs.Options{Logger: s.log, Now: s.now})
 	s.uploads = &uploads{dir: o.UploadDir, now: s.now}
 	s.files = loadAssets()

@@ -116,7 +116,7 @@ func (s *Server) jobView(r *request, j *jobs.Job, change jobs.Change) *jobView {
 // report adds what an ingest did.
 func (v *jobView) report(r *request, report *rag.IngestReport) {
 	v.Report = report
-	if report.TraceID != "" && r.s.traces != nil {
+	if report.TraceID != "" && r.s.o.Traces != nil {
 		v.Trace = r.s.link("/traces/ingest/"+report.TraceID, "collection", r.s.named(v.Target))
 	}
 	for _, f := range report.Failed {
@@ -170,11 +170,6 @@ func (s *Server) itemRow(it jobs.Item, collection string) itemRow {
 		row.Took = float64(it.Ended.Sub(it.Started).Microseconds()) / 1000
 	}
 	return row
-}
-
-// documentURL is where the data browser shows a document.
-func (s *Server) documentURL(collection, uri string) string {
-	return s.link("/browse", "collection", s.named(collection), "uri", uri)
 }
 
 // rowID names a row by what it shows, whatever characters that has.

@@ -26,6 +26,7 @@ import (
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/jobs"
 	"github.com/seed-d8745b77/rag/ragtest"
+	"github.com/seed-d8745b77/rag/trace"
 )
 
 // manager is a dashboard over a data folder, with a folder that may be ingested and one for uploads.
@@ -45,7 +46,7 @@ func newManager(t *testing.T, change func(*Options), opts ...rag.Option) *manage
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = eng.Close() })
-	o := Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), UploadDir: m.uploads, Roots: []string{m.root}, TraceDir: m.dir}
+	o := Options{Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), UploadDir: m.uploads, Roots: []string{m.root}, Traces: trace.NewIndex(m.dir)}
 	if change != nil {
 		change(&o)
 	}
