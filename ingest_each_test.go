@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +67,18 @@ func TestAPictureNamedBesideItsPageIsNoFailure(t *testing.T) {
 	}
 	if rep := f.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{rag.Files(dot)} }); len(rep.Failed) != 1 {
 		t.Errorf("alone: %+v", rep)
+	}
+}
+
+func TestAnIngestTraceHasItsWarnings(t *testing.T) {
+	for level, want := range map[string]bool{"minimal": false, "standard": true} {
+		f, ring := tracedAt(t, level)
+		f.write("page.md", "# Page\n\nIt shows ![a dot](lost.png) here.\n")
+		f.ingest(nil)
+		all := tracesAsJSON(t, ring)
+		last := all[len(all)-1]
+		if got := strings.Contains(last, "lost.png"); got != want || !strings.Contains(last, `"warnings":[{`) {
+			t.Errorf("%s: %s", level, last)
+		}
 	}
 }
