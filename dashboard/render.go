@@ -53,7 +53,7 @@ type titled interface {
 	title(*request) string
 }
 
-// statused is implemented by views that are no success, such as the mistakes in a manifest.
+// statused is implemented by views that may show what went wrong in their own form: the status of HTTP goes with it.
 type statused interface {
 	status() int
 }
