@@ -36,6 +36,7 @@ type Loaded struct {
 	Path   string // of the file; "" if there is none and everything is a default
 
 	origins map[string]Origin
+	fromEnv []string // values of environment variables that went into the configuration
 }
 
 // Origin says where a value came from. The zero value is the default.
@@ -95,7 +96,12 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err != nil || root == nil {
 		return loaded, err
 	}
-	r := reader{file: path, lookup: lookup, origins: map[string]Origin{}}
+	noted := func(name string) (string, bool) {
+		value, set := lookup(name)
+		loaded.fromEnv = append(loaded.fromEnv, value)
+		return value, set
+	}
+	r := reader{file: path, lookup: noted, origins: map[string]Origin{}}
 	values, err := r.value(root, reflect.TypeFor[rag.Config](), "")
 	if err != nil {
 		return Loaded{}, err

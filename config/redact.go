@@ -34,8 +34,9 @@ func Redacted(l Loaded) []Value {
 
 // printer collects values.
 type printer struct {
-	loaded Loaded
-	values []Value
+	loaded  Loaded
+	values  []Value
+	secrets []string // texts that no value shows
 }
 
 func (p *printer) walk(v reflect.Value, path string) {
@@ -111,9 +112,15 @@ func (p *printer) add(path string, v any) {
 	origin := p.originOf(path)
 	switch {
 	case origin.Env != "" || isSecret(path, v):
+		if s, ok := v.(string); ok {
+			p.secrets = append(p.secrets, s)
+		}
 		v = hidden
 	default:
 		if s, ok := v.(string); ok {
+			for _, found := range urlUser.FindAllStringSubmatch(s, -1) {
+				p.secrets = append(p.secrets, found[2])
+			}
 			v = urlUser.ReplaceAllString(s, "${1}"+hidden+"@")
 		}
 	}
@@ -135,7 +142,7 @@ func (p *printer) originOf(path string) Origin {
 }
 
 // urlUser is the user part of a URL with its scheme.
-var urlUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]+@`)
+var urlUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/@\s]+)@`)
 
 // isSecret reports whether a key on the path names a secret. Headers that a service is sent are secrets whatever they are
 // called: gateways want keys under names of their own.
