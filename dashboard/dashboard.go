@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/trace"
 )
 
 // Options sets a dashboard up. The zero value serves at the root of a server, to whoever reaches it.
@@ -31,7 +32,7 @@ type Options struct {
 	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
 	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
 	Collection string           // shown where the URL names none; "": the engine's configured one
-	TraceDir   string           // folder of the engine's JSON lines traces, most often its data folder; "": there are none to show
+	Traces     trace.Reader     // what the engine records; nil: there are none to show
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
 	Version    string           // of the program, for the overview; "": not shown
