@@ -15,6 +15,7 @@ const specialTokens = 2
 type embedded struct {
 	vectors [][]float32 // in the order of the texts, unit length
 	cached  int         // of them: taken from the cache
+	batches int         // that the embedder was asked for
 }
 
 // embedAll embeds the passages that the cache does not have, in batches sorted by length, so that no short text is
@@ -49,6 +50,7 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 				names[i] = keys[at]
 			}
 		}
+		out.batches++
 		got, err := e.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
 			return embedded{}, err

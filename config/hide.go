@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/secret"
 )
 
 // shortestHidden is the length of the shortest text that [Loaded.Hider] takes out: shorter ones are no secrets, but parts of
@@ -17,11 +19,11 @@ const shortestHidden = 4
 func (l Loaded) Hider() func(text string) string {
 	p := printer{loaded: l}
 	p.walk(reflect.ValueOf(l.Config), "")
-	secrets := slices.DeleteFunc(append(p.secrets, l.fromEnv...), func(s string) bool { return len(s) < shortestHidden })
+	secrets := slices.DeleteFunc(append(p.secrets, l.Secrets...), func(s string) bool { return len(s) < shortestHidden })
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be part of another
 	var pairs []string
 	for _, s := range secrets {
-		pairs = append(pairs, s, hidden)
+		pairs = append(pairs, s, secret.Hidden)
 	}
 	return strings.NewReplacer(pairs...).Replace
 }
