@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/jobs"
 	"github.com/seed-d8745b77/rag/trace"
 )
 
@@ -58,6 +59,10 @@ type Server struct {
 	pages   map[string]pageSet   // templates by language
 	files   map[string]asset     // by name
 
+	evals *evalFolder   // nil: no folder of runs is configured
+	jobs  *jobs.Manager // work that goes on behind a page
+	tried trials        // questions
+
 	session [32]byte // signs the cookies of those who logged in
 
 	ended context.Context // done when the server is closed: streams end
@@ -84,6 +89,10 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	if o.EvalDir != "" {
+		s.evals = newEvalFolder(o.EvalDir)
+	}
+	s.jobs = jobs.New(jobs.Options{Logger: s.log, Now: s.now})
 	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.files = loadAssets()
@@ -97,6 +106,7 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 // Close ends what the server started and waits for it. Streams end, and what is still asked is answered.
 func (s *Server) Close() error {
 	s.end()
+	s.jobs.Close()
 	s.work.Wait()
 	return nil
 }

@@ -14,6 +14,8 @@ type page struct {
 func pages() []page {
 	return []page{
 		{"overview", "/", (*Server).overviewRoutes},
+		{"query", queryPath, (*Server).queryRoutes},
+		{"evaluation", evalPath, (*Server).evaluationRoutes},
 	}
 }
 
