@@ -37,6 +37,7 @@ type metricRow struct {
 	Name  string     `json:"name"`
 	Score eval.Score `json:"score"`
 	Why   []nullWhy  `json:"why"` // why questions have no value, most frequent first
+	URL   string     `json:"-"`   // of the page with the questions in its order
 }
 
 type nullWhy struct {
@@ -73,7 +74,7 @@ func viewRun(r *eval.Run, metric string) *runView {
 	}
 	v.Places, v.JudgedBy = placeRows(v.Curves), r.Evaluator
 	for _, name := range finestFirst(r.Metrics) {
-		v.Metrics = append(v.Metrics, metricRow{name, r.Metrics[name], reasons(r.Metrics[name].Why)})
+		v.Metrics = append(v.Metrics, metricRow{Name: name, Score: r.Metrics[name], Why: reasons(r.Metrics[name].Why)})
 	}
 	v.Metric = orderMetric(r, metric)
 	for _, o := range worstFirst(r, v.Metric) {

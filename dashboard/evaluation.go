@@ -142,6 +142,9 @@ func (s *Server) showRun(r *request) (any, error) {
 	}
 	v := viewRun(run, r.param("metric"))
 	v.Gate = s.evals.hold(run, r.URL.Query())
+	for i := range v.Metrics {
+		v.Metrics[i].URL = r.here("metric", v.Metrics[i].Name) + "#questions"
+	}
 	runs, err := s.evals.listRuns()
 	for _, other := range runs {
 		if other.Label != v.Info.Label {

@@ -19,9 +19,6 @@ import (
 	"github.com/seed-d8745b77/rag/jobs"
 )
 
-// hostile is a text that does harm where it is not escaped.
-const hostile = `"><script>alert(1)</script>' onload=x ` + "\x07\u202e"
-
 var handbook = map[string]string{
 	"leave.md":  "# Leave\n\nEverybody has 30 days of annual leave each year.\n",
 	"notice.md": "# Notice\n\nThe notice period is three months to the end of a quarter.\n",
@@ -40,7 +37,7 @@ func evaluating(t *testing.T, opts ...rag.Option) (*Server, string) {
 	eng := engine(t, opts...)
 	ingest(t, eng, handbook)
 	dir := filepath.Join(t.TempDir(), "results")
-	return server(t, eng, Options{EvalDir: dir, BasePath: "/kb"}), dir
+	return server(t, eng, Options{EvalDir: dir}), dir
 }
 
 // upload sends a file as a test set.
@@ -55,7 +52,7 @@ func upload(t *testing.T, s *Server, name, content string) (int, http.Header, st
 	if err != nil || w.Close() != nil {
 		t.Fatal("the form cannot be written", err)
 	}
-	r := httptest.NewRequest(http.MethodPost, "http://localhost/kb/evaluation/sets", &b)
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/evaluation/sets", &b)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	return send(t, s, r)
 }
@@ -63,7 +60,7 @@ func upload(t *testing.T, s *Server, name, content string) (int, http.Header, st
 // evaluate runs a test set by the page's form and waits for the job.
 func evaluate(t *testing.T, s *Server, form url.Values) jobs.Status {
 	t.Helper()
-	if code, _, body := post(t, s, "/kb/evaluation/run", form.Encode()); code != http.StatusSeeOther {
+	if code, _, body := post(t, s, "/evaluation/run", form.Encode()); code != http.StatusSeeOther {
 		t.Fatalf("run: %d %s", code, body)
 	}
 	job := s.jobs.List(owner, jobs.KindEval)[0]
@@ -88,7 +85,7 @@ func getJSON(t *testing.T, s *Server, path string, into any) {
 
 func TestEvaluationFromUploadToComparison(t *testing.T) {
 	s, dir := evaluating(t)
-	if code, _, body := get(t, s, "/kb/evaluation"); code != http.StatusOK || !strings.Contains(body, "no judge configured") || !strings.Contains(body, `data-testid="empty"`) {
+	if code, _, body := get(t, s, "/evaluation"); code != http.StatusOK || !strings.Contains(body, "no judge configured") || !strings.Contains(body, `data-testid="empty"`) {
 		t.Errorf("the empty page: %d\n%s", code, body)
 	}
 	if code, _, body := upload(t, s, "handbook.jsonl", questions); code != http.StatusSeeOther {
@@ -101,7 +98,7 @@ func TestEvaluationFromUploadToComparison(t *testing.T) {
 		}
 	}
 	var list evaluationView
-	getJSON(t, s, "/kb/evaluation", &list)
+	getJSON(t, s, "/evaluation", &list)
 	if len(list.Runs) != 2 || list.Baseline != "baseline" || list.Jobs[0].Progress().Done != 4 {
 		t.Errorf("runs %v, baseline %q, jobs %v", list.Runs, list.Baseline, list.Jobs)
 	}
@@ -112,7 +109,7 @@ func TestEvaluationFromUploadToComparison(t *testing.T) {
 	}
 
 	var run runView
-	getJSON(t, s, "/kb/evaluation/runs/baseline", &run)
+	getJSON(t, s, "/evaluation/runs/baseline", &run)
 	if run.Judge != judgeNoAnswers || run.Metric != "document/mrr" || len(run.Questions) != 4 {
 		t.Errorf("judge %q, metric %q, %d questions", run.Judge, run.Metric, len(run.Questions))
 	}
@@ -122,17 +119,17 @@ func TestEvaluationFromUploadToComparison(t *testing.T) {
 	if run.Questions[0].TraceID == "" {
 		t.Error("a question does not name its trace")
 	}
-	code, _, body := get(t, s, "/kb/evaluation/runs/baseline")
+	code, _, body := get(t, s, "/evaluation/runs/baseline")
 	if code != http.StatusOK || strings.Contains(body, "NaN") || !strings.Contains(body, `data-table="curves"`) {
 		t.Errorf("the page of a run: %d\n%s", code, body)
 	}
 
 	var c runComparison
-	getJSON(t, s, "/kb/evaluation/compare?run=dense&run=baseline", &c)
+	getJSON(t, s, "/evaluation/compare?run=dense&run=baseline", &c)
 	if c.A != "baseline" || c.B != "dense" || c.Common != 4 || len(c.Rows) == 0 {
 		t.Errorf("compared %s with %s, %d in both, %d metrics", c.B, c.A, c.Common, len(c.Rows))
 	}
-	if code, _, body := get(t, s, "/kb/evaluation/compare?a=baseline&b=dense"); code != http.StatusOK || strings.Contains(body, "NaN") {
+	if code, _, body := get(t, s, "/evaluation/compare?a=baseline&b=dense"); code != http.StatusOK || strings.Contains(body, "NaN") {
 		t.Errorf("the comparison: %d\n%s", code, body)
 	}
 	if _, err := eval.OpenRun(dir, "dense"); err != nil {
@@ -147,11 +144,11 @@ func TestEvaluationWithAnswersSaysWhoJudged(t *testing.T) {
 		t.Fatalf("the job ended as %s: %s", st.State, st.Error)
 	}
 	var run runView
-	getJSON(t, s, "/kb/evaluation/runs/answers", &run)
+	getJSON(t, s, "/evaluation/runs/answers", &run)
 	if run.Judge != judgeNone || run.Refusal == nil {
 		t.Errorf("judge %q, refusals %v; want %q and some", run.Judge, run.Refusal, judgeNone)
 	}
-	if code, _, body := get(t, s, "/kb/evaluation/runs/answers"); code != http.StatusOK || strings.Contains(body, "NaN") {
+	if code, _, body := get(t, s, "/evaluation/runs/answers"); code != http.StatusOK || strings.Contains(body, "NaN") {
 		t.Errorf("%d\n%s", code, body)
 	}
 }
@@ -177,11 +174,11 @@ func TestGateIsThatOfTheCommand(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var run runView
-			getJSON(t, s, "/kb/evaluation/runs/new?"+test.form.Encode(), &run)
+			getJSON(t, s, "/evaluation/runs/new?"+test.form.Encode(), &run)
 			if run.Gate == nil || run.Gate.Exit != test.exit || run.Gate.OK != (test.exit == 0) {
 				t.Errorf("%+v; want exit code %d", run.Gate, test.exit)
 			}
-			if code, _, body := get(t, s, "/kb/evaluation/runs/new?"+test.form.Encode()); code != http.StatusOK || !strings.Contains(body, "data-exit=") {
+			if code, _, body := get(t, s, "/evaluation/runs/new?"+test.form.Encode()); code != http.StatusOK || !strings.Contains(body, "data-exit=") {
 				t.Errorf("%d\n%s", code, body)
 			}
 		})
@@ -196,7 +193,7 @@ func TestGateIsThatOfTheCommand(t *testing.T) {
 	}
 	want, _ := eval.Gate(run, nil, rules)
 	var shown runView
-	getJSON(t, s, "/kb/evaluation/runs/new?min=mrr%3D1", &shown)
+	getJSON(t, s, "/evaluation/runs/new?min=mrr%3D1", &shown)
 	if diff := cmp.Diff(want, shown.Gate.Verdicts); diff != "" {
 		t.Errorf("not what the gate says (-want +got):\n%s", diff)
 	}
@@ -220,7 +217,7 @@ func TestEvaluationRefusesWhatItCannotKeep(t *testing.T) {
 		"a set with a name of control": {"set": {"a\x00.jsonl"}, "label": {"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, _, body := post(t, s, "/kb/evaluation/run", form.Encode()); code != http.StatusBadRequest && code != http.StatusNotFound || strings.Contains(body, "<script>alert") || strings.Contains(body, dir) {
+			if code, _, body := post(t, s, "/evaluation/run", form.Encode()); code != http.StatusBadRequest && code != http.StatusNotFound || strings.Contains(body, "<script>alert") || strings.Contains(body, dir) {
 				t.Errorf("%d\n%s", code, body)
 			}
 		})
@@ -232,7 +229,7 @@ func TestEvaluationRefusesWhatItCannotKeep(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]int{
-		"/kb/evaluation/runs/..%5cpasswd": 400, "/kb/evaluation/runs/none": 404, "/kb/evaluation/compare?a=..%2fx&b=y": 400, "/kb/evaluation/compare?a=x": 400, "/kb/evaluation/jobs/none/events": 404,
+		"/evaluation/runs/..%5cpasswd": 400, "/evaluation/runs/none": 404, "/evaluation/compare?a=..%2fx&b=y": 400, "/evaluation/compare?a=x": 400, "/evaluation/jobs/none/events": 404,
 	} {
 		if code, _, body := get(t, s, path); code != want || strings.Contains(body, dir) {
 			t.Errorf("%s: %d; want %d\n%s", path, code, want, body)
@@ -268,13 +265,20 @@ func TestHostileRunsAreShownHarmlessly(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := url.Values{"metric": {hostile}, "baseline": {hostile}, "set": {hostile}, "trend_set": {hostile}, "min": {hostile}, "max_drop": {hostile}}.Encode()
-	for _, path := range []string{"/kb/evaluation?", "/kb/evaluation/runs/h?", "/kb/evaluation/runs/other?", "/kb/evaluation/compare?a=h&b=other&"} {
+	shown := 0
+	for _, path := range []string{"/evaluation?", "/evaluation/runs/h?", "/evaluation/runs/other?", "/evaluation/compare?a=h&b=other&"} {
 		for _, query := range []string{"", q, "lang=zh"} {
 			code, _, body := get(t, s, path+query)
-			if code != http.StatusOK || strings.Contains(body, "<script>alert") || strings.ContainsAny(body, "\x07\u202e") || strings.Contains(body, "' onload=x") {
+			if code != http.StatusOK {
 				t.Errorf("%s%s: %d\n%s", path, query, code, body)
 			}
+			if text := checkHarmless(t, path+query, body); strings.Contains(text, "<script>alert(1)") {
+				shown++
+			}
 		}
+	}
+	if shown < 9 {
+		t.Errorf("the script is shown as text on %d pages; want 9 and more", shown)
 	}
 }
 
@@ -286,7 +290,7 @@ func TestAddToTestSet(t *testing.T) {
 	}
 	id := res.Hits[0].Chunk.ID
 	add := func(form url.Values) int {
-		code, _, _ := post(t, s, "/kb/evaluation/questions", form.Encode())
+		code, _, _ := post(t, s, "/evaluation/questions", form.Encode())
 		return code
 	}
 	if code := add(url.Values{"set": {"mine"}, "question": {"how much " + hostile}, "chunk": {id}}); code != http.StatusSeeOther {
@@ -338,7 +342,7 @@ func TestEvaluationEvents(t *testing.T) {
 	s, _ := evaluating(t)
 	upload(t, s, "handbook.jsonl", questions)
 	st := evaluate(t, s, url.Values{"set": {"handbook.jsonl"}, "label": {"x"}})
-	code, h, body := get(t, s, "/kb/evaluation/jobs/"+st.ID+"/events", header("Last-Event-ID", "1"))
+	code, h, body := get(t, s, "/evaluation/jobs/"+st.ID+"/events", header("Last-Event-ID", "1"))
 	if code != http.StatusOK || !strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") || !strings.Contains(body, `"state":"done"`) {
 		t.Errorf("%d %v\n%s", code, h, body)
 	}

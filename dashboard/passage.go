@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -9,13 +10,13 @@ import (
 
 // passage is what a page shows of a chunk that a trace names.
 type passage struct {
-	ChunkID    string `json:"chunk_id"`
-	Collection string `json:"collection"`
-	URI        string `json:"uri"`
-	Title      string `json:"title"`
-	Page       int    `json:"page,omitempty"` // 1-based; 0: none
-	Line       string `json:"line"`           // the first of its text
-	Gone       bool   `json:"gone,omitempty"` // it is not in the collection any more
+	ChunkID string `json:"chunk_id"`
+	URI     string `json:"uri"`
+	Title   string `json:"title"`
+	Page    int    `json:"page,omitempty"` // 1-based; 0: none
+	Line    string `json:"line"`           // the first of its text
+	URL     string `json:"url,omitempty"`  // where it is shown in its document
+	Gone    bool   `json:"gone,omitempty"` // it is not in the collection any more
 }
 
 // Name is how a list calls it.
@@ -45,7 +46,7 @@ func (p *passages) of(id, uri string) (passage, error) {
 	if known, ok := p.known[id]; ok {
 		return known, nil
 	}
-	out := passage{ChunkID: id, Collection: p.collection, URI: uri}
+	out := passage{ChunkID: id, URI: uri}
 	chunk, err := p.r.s.eng.Chunk(p.r.Context(), p.collection, id)
 	switch {
 	case errors.Is(err, rag.ErrNotFound):
@@ -54,6 +55,7 @@ func (p *passages) of(id, uri string) (passage, error) {
 		return out, err
 	default:
 		out.URI, out.Title, out.Page, out.Line = chunk.URI, chunk.Title, chunk.Page, firstLine(chunk.Text)
+		out.URL = p.r.s.documentURL(p.collection, chunk.URI, "chunk", id) + "#c" + strconv.Itoa(chunk.Ordinal)
 	}
 	p.known[id] = out
 	return out, nil

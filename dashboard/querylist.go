@@ -21,10 +21,10 @@ const slowMS = 1000
 
 // Flags of a trace, as words that stand in addresses.
 const (
-	flagNoAnswer flag = "no_answer" // refused
+	flagNoAnswer flag = trace.StatusRefused
 	flagSlow     flag = "slow"
-	flagError    flag = "error"
-	flagDegraded flag = "degraded" // a stage failed, and the others went on
+	flagError    flag = trace.StatusError
+	flagDegraded flag = trace.StatusPartial // a stage failed, and the others went on
 )
 
 var queryFlags = []flag{flagNoAnswer, flagSlow, flagError, flagDegraded}
@@ -47,14 +47,14 @@ func (f flag) Kind() string {
 type queryFilter struct {
 	Text       string `json:"q,omitempty"`
 	Collection string `json:"collection,omitempty"`
-	Flag       flag   `json:"flag,omitempty"`
+	Flag       flag   `json:"status,omitempty"`
 	From       string `json:"from,omitempty"`  // first day, in UTC
 	To         string `json:"to,omitempty"`    // last day
 	After      string `json:"after,omitempty"` // cursor: the last trace of the page before
 }
 
 func readQueryFilter(v url.Values) queryFilter {
-	return queryFilter{v.Get("q"), v.Get("collection"), flag(v.Get("flag")), v.Get("from"), v.Get("to"), v.Get("after")}
+	return queryFilter{v.Get("q"), v.Get("collection"), flag(v.Get("status")), v.Get("from"), v.Get("to"), v.Get("after")}
 }
 
 // query is what the filter asks of a reader of traces. What cannot be read is ErrInvalid.
@@ -62,16 +62,12 @@ func (f *queryFilter) query() (trace.Query, error) {
 	q := trace.Query{Types: queryTypes, Text: f.Text, Collection: f.Collection, Before: f.After}
 	switch f.Flag {
 	case "":
-	case flagNoAnswer:
-		q.Status = []string{trace.StatusRefused}
-	case flagError:
-		q.Status = []string{trace.StatusError}
-	case flagDegraded:
-		q.Status = []string{trace.StatusPartial}
+	case flagNoAnswer, flagError, flagDegraded:
+		q.Status = []string{string(f.Flag)}
 	case flagSlow:
 		q.MinMS = slowMS
 	default:
-		return q, fmt.Errorf("flag %q: one of %v is wanted: %w", f.Flag, queryFlags, rag.ErrInvalid)
+		return q, fmt.Errorf("status %q: one of %v is wanted: %w", f.Flag, queryFlags, rag.ErrInvalid)
 	}
 	var err error
 	if q.Since, err = readInstant(f.From); err != nil {
@@ -126,17 +122,11 @@ func queryRows(traces []trace.Summary) []queryRow {
 
 func flagsOf(s *trace.Summary) []flag {
 	flags := []flag{}
-	if s.Status == trace.StatusRefused {
-		flags = append(flags, flagNoAnswer)
+	if s.Status != trace.StatusOK {
+		flags = append(flags, flag(s.Status))
 	}
 	if s.TotalMS >= slowMS {
 		flags = append(flags, flagSlow)
-	}
-	if s.Status == trace.StatusError {
-		flags = append(flags, flagError)
-	}
-	if s.Status == trace.StatusPartial {
-		flags = append(flags, flagDegraded)
 	}
 	return flags
 }
