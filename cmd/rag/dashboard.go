@@ -26,6 +26,7 @@ type dashboardFlags struct {
 	hosts       []string
 	domains     []string
 	evalDir     string
+	roots       []string
 	open        bool
 }
 
@@ -49,6 +50,7 @@ made and printed. It does not encrypt: put a gateway with TLS before it.`,
 	flags.StringArrayVar(&f.hosts, "host", nil, "name by which the server may be called; needed behind a gateway on this machine")
 	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): its fields and dates; may come several times")
 	flags.StringVar(&f.evalDir, "eval-dir", "", "folder of evaluation runs (default: eval in the data folder)")
+	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder whose files may be ingested by path, and so be read by whoever uses the dashboard; may come several times")
 	flags.BoolVar(&f.open, "open", false, "open it in the browser")
 	return cmd
 }
@@ -65,6 +67,9 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 			return err
 		}
 		o.Domains = append(o.Domains, d)
+	}
+	if o.Roots = f.roots; !a.snapshot {
+		o.UploadDir = filepath.Join(a.dataDir(), "uploads")
 	}
 	if o.EvalDir == "" {
 		o.EvalDir = filepath.Join(a.dataDir(), "eval")
