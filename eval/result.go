@@ -72,6 +72,7 @@ type Outcome struct {
 	Error       string     `json:"error,omitempty"` // of the search
 	Mode        rag.Mode   `json:"mode,omitempty"`  // lanes that were really used
 	SearchMS    float64    `json:"search_ms"`
+	TraceID     string     `json:"trace_id,omitempty"` // of the search
 	Hits        []Found    `json:"hits"`
 	Notes       []rag.Note `json:"notes,omitempty"`
 	Answer      *Answered  `json:"answer,omitempty"`

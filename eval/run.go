@@ -159,7 +159,7 @@ func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome,
 		out.Error = err.Error()
 		return out, err
 	}
-	out.Mode, out.Hits, out.Notes = res.Mode, foundIn(res.Hits), res.Notes
+	out.Mode, out.Hits, out.Notes, out.TraceID = res.Mode, foundIn(res.Hits), res.Notes, res.TraceID
 	if o.Answer == nil {
 		return out, nil
 	}
