@@ -80,7 +80,7 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
+	defer func() { _ = ln.Close() }() // if it never serves
 	made := false
 	if tcp, ok := ln.Addr().(*net.TCPAddr); o.Token == "" && ok && !tcp.IP.IsLoopback() {
 		o.Token, made = rand.Text(), true
@@ -96,7 +96,7 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 		if err != nil {
 			return err
 		}
-		defer dash.Close()
+		defer func() { _ = dash.Close() }()
 		url := "http://" + ln.Addr().String() + "/"
 		a.note("serving %s", url)
 		if made {
