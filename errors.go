@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -18,6 +19,30 @@ var (
 	ErrUnavailable     = errors.New("unavailable")                    // a service did not answer: worth a retry
 	ErrPartial         = errors.New("some sources could not be read") // the report lists them
 )
+
+// errorKinds names the kinds of errors. An error can be of several: the first counts.
+var errorKinds = []struct {
+	err  error
+	name string
+}{
+	{context.Canceled, "canceled"}, {ErrLocked, "locked"}, {ErrFingerprint, "fingerprint"}, {ErrPartial, "partial"},
+	{context.DeadlineExceeded, "timeout"}, {ErrUnavailable, "unavailable"}, {ErrDimension, "dimension"},
+	{ErrUnknownProvider, "unknown_provider"}, {ErrNotFound, "not_found"}, {ErrUnsupported, "unsupported"}, {ErrInvalid, "invalid"},
+}
+
+// ErrorKind returns the name of an error's kind, as it stands in traces: "not_found", "canceled", "timeout"; "failed" for
+// one of no kind, "" for nil. An error can be of several kinds: the first in the order above counts, after "canceled".
+func ErrorKind(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, k := range errorKinds {
+		if errors.Is(err, k.err) {
+			return k.name
+		}
+	}
+	return "failed"
+}
 
 // StageError says in which stage of the pipeline, and for which source, an error happened.
 type StageError struct {

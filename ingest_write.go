@@ -72,6 +72,9 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.markDirty(ctx, w.pending, r.touched(w, removed)); err != nil {
 		return err
 	}
+	for _, p := range group {
+		r.tell(SourceStep{URI: p.file.URI, Stage: StageUpsert})
+	}
 	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
 		return err
 	}
@@ -81,8 +84,9 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.unindex(ctx, r.indexName(), removed); err != nil {
 		return err
 	}
-	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
+	r.timed(StageUpsert, start, len(w.changed), len(w.changed), filesOf(group)...)
 	r.tally(group, w)
+	r.noteGroup(group, len(removed))
 	return nil
 }
 
@@ -131,11 +135,13 @@ func (r *ingestRun) vectorsFor(ctx context.Context, group []*prepared) (*groupWo
 	}
 	err = r.embedInto(ctx, fresh, w.vectors)
 	if err == nil || ctx.Err() != nil {
-		r.timed(StageEmbed, start, len(fresh), len(fresh))
+		r.timed(StageEmbed, start, len(fresh), len(fresh), filesOf(group)...)
 		return w, group, err
 	}
 	if len(group) == 1 { // it is this source that cannot be embedded
 		r.fail(StageEmbed, group[0].docs[0].Entry.URI, err)
+		group[0].file.Error = err.Error()
+		r.keepFile(group[0].file)
 		return w, nil, nil
 	}
 	return r.oneByOne(ctx, group)
@@ -238,8 +244,11 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 		texts[i] = c.IndexText()
 	}
 	before := r.report.Embedded + r.report.Cached
-	got, err := r.embedAll(ctx, texts, r.req.Force, func(done int) {
+	done, each := 0, r.embedSteps(chunks)
+	got, err := r.embedAll(ctx, texts, r.req.Force, func(at []int) {
+		done += len(at)
 		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
+		each.done(chunks, at)
 	})
 	if err != nil {
 		return err
@@ -249,6 +258,7 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 	r.report.Embedded += len(chunks) - got.cached
 	r.report.Cached += got.cached
 	r.report.Truncated += long
+	r.stages.batches += got.batches
 	r.mu.Unlock()
 	for i, c := range chunks {
 		into[c.ID] = got.vectors[i]
@@ -320,6 +330,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 		case "move":
 			rep.Moved++
 		}
+		r.ended(p.file.URI, p.action, "")
 		for _, entry := range p.olds() {
 			before += len(entry.Chunks)
 		}
