@@ -26,21 +26,22 @@ const leftAfter = 10 * time.Second
 // jobView is a job, under way or ended.
 type jobView struct {
 	jobRow
-	Seq     int64             `json:"seq"`
-	Stages  []stageRow        `json:"stages"`
-	Items   []itemRow         `json:"items"`
-	More    int               `json:"-"`                   // items that are not shown
-	Rate    float64           `json:"passages_per_second"` // embedded; 0: not known
-	Left    float64           `json:"left_ms,omitempty"`   // guess; 0: none
-	Live    bool              `json:"live"`                // under way
-	Report  *rag.IngestReport `json:"report,omitempty"`    // of a job that has ended
-	Failed  []failedRow       `json:"failures"`            // with advice
-	Request *ingestRequest    `json:"request"`             // what was asked
-	CanRun  bool              `json:"-"`                   // it can be begun again
-	Plan    []planRow         `json:"-"`                   // of a dry run, without what is unchanged
-	Hidden  int               `json:"-"`                   // rows of the plan that are not shown
-	Browse  string            `json:"-"`
-	Trace   string            `json:"-"`
+	Seq      int64             `json:"seq"`
+	Stages   []stageRow        `json:"stages"`
+	Items    []itemRow         `json:"items"`
+	More     int               `json:"-"`                   // items that are not shown
+	Rate     float64           `json:"passages_per_second"` // embedded; 0: not known
+	Left     float64           `json:"left_ms,omitempty"`   // guess; 0: none
+	Live     bool              `json:"live"`                // under way
+	Report   *rag.IngestReport `json:"report,omitempty"`    // of a job that has ended
+	Failed   []failedRow       `json:"failures"`            // with advice
+	Request  *ingestRequest    `json:"request"`             // what was asked
+	CanRun   bool              `json:"-"`                   // it can be begun again
+	Plan     []planRow         `json:"-"`                   // of a dry run, without what is unchanged
+	Warnings []noteGroup       `json:"-"`                   // of the report, by kind
+	Hidden   int               `json:"-"`                   // rows of the plan that are not shown
+	Browse   string            `json:"-"`
+	Trace    string            `json:"-"`
 }
 
 // stageRow is a stage of a job under way.
@@ -105,7 +106,7 @@ func (s *Server) jobView(r *request, j *jobs.Job, change jobs.Change) *jobView {
 		items, v.More = worthShowing(items), max(0, len(items)-shownItems)
 	}
 	for _, it := range items {
-		v.Items = append(v.Items, s.itemRow(it, st.Target))
+		v.Items = append(v.Items, s.itemRow(it, &v.jobRow))
 	}
 	if report, ok := change.Result.(*rag.IngestReport); ok {
 		v.report(r, report)
@@ -123,6 +124,11 @@ func (v *jobView) report(r *request, report *rag.IngestReport) {
 		kind, _ := kindOf(f.Err)
 		v.Failed = append(v.Failed, failedRow{f, r.T("ingest_advice." + kind)})
 	}
+	var warnings []noteItem
+	for _, w := range report.Warnings[:min(len(report.Warnings), shownResults)] {
+		warnings = append(warnings, noteItem{w.URI, w.Message, r.s.documentURL(v.Target, w.URI)})
+	}
+	v.Warnings = groups(warnings)
 	for _, p := range report.Plan {
 		if p.Action == "unchanged" {
 			continue
@@ -148,7 +154,10 @@ func worthShowing(items []jobs.Item) []jobs.Item {
 // stagesOfFile are those that a file goes through, for its bar.
 var stagesOfFile = []string{rag.StageLoad, rag.StageSplit, rag.StageEmbed, rag.StageUpsert}
 
-func (s *Server) itemRow(it jobs.Item, collection string) itemRow {
+// documented are the outcomes after which a source has a document.
+var documented = []string{"add", "update", "move", "unchanged"}
+
+func (s *Server) itemRow(it jobs.Item, of *jobRow) itemRow {
 	row := itemRow{Item: it, Row: rowID(it.Key), Word: string(it.State), Kind: "info"}
 	switch it.State {
 	case jobs.ItemWorking:
@@ -158,8 +167,9 @@ func (s *Server) itemRow(it jobs.Item, collection string) itemRow {
 		row.Word, row.Kind, row.Percent = it.Outcome, "ok", 100
 		if it.Outcome == rag.ActionSkipped {
 			row.Kind = "off"
-		} else {
-			row.URL = s.documentURL(collection, it.Key)
+		}
+		if slices.Contains(documented, it.Outcome) && !of.DryRun {
+			row.URL = s.documentURL(of.Target, it.Key)
 		}
 	case jobs.ItemFailed:
 		row.Word, row.Kind, row.Percent = it.Outcome, "bad", 100
@@ -250,7 +260,7 @@ func (s *Server) jobChange(r *request, j *jobs.Job, change jobs.Change) jobChang
 	c.Summary = s.part(r, "ingest_job", "job_progress", v)
 	c.Say = r.T("ingest_job.say", v.Ended, v.Counts.Total, v.Counts.Failed)
 	for _, it := range worthShowing(change.Items) {
-		row := s.itemRow(it, v.Target)
+		row := s.itemRow(it, &v.jobRow)
 		c.Rows = append(c.Rows, rowHTML{row.Row, s.part(r, "ingest_job", "job_row", row)})
 	}
 	return c
