@@ -198,15 +198,19 @@ func (r *ingestRun) progress(p Progress) {
 	r.req.Progress(p)
 }
 
+// isPart reports whether a source that no loader reads is a part of another, and tells so.
+func (r *ingestRun) isPart(uri string) bool {
+	if r.used[uri] {
+		r.ended(uri, ActionPart, "")
+	}
+	return r.used[uri]
+}
+
 // finish completes the report.
 func (r *ingestRun) finish() *IngestReport {
 	rep := &r.report
-	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool {
-		if r.used[n.URI] {
-			r.ended(n.URI, ActionPart, "")
-		}
-		return r.used[n.URI]
-	})
+	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.isPart(n.URI) })
+	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
 	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()

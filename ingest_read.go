@@ -19,7 +19,6 @@ import (
 
 // prepared is a source that was read and is to be written.
 type prepared struct {
-	source string // its URI
 	action string // as in PlanItem
 	file   *FileTrace
 	docs   []preparedDoc
@@ -86,13 +85,14 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	r.timed(StageLoad, start, 1, len(docs), file)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	r.parsedBy(rd.loader)
+	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
 	p, err := r.assemble(ctx, rd.want, docs, file)
 	if err != nil {
 		return nil, err
 	}
-	p.source, p.action, p.file = src.URI, action, file
+	p.action, p.file = action, file
 	return p, r.replace(ctx, p, src, was)
 }
 

@@ -73,7 +73,7 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 		return err
 	}
 	for _, p := range group {
-		r.tell(SourceStep{URI: p.source, Stage: StageUpsert})
+		r.tell(SourceStep{URI: p.file.URI, Stage: StageUpsert})
 	}
 	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
 		return err
@@ -330,7 +330,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 		case "move":
 			rep.Moved++
 		}
-		r.ended(p.source, p.action, "")
+		r.ended(p.file.URI, p.action, "")
 		for _, entry := range p.olds() {
 			before += len(entry.Chunks)
 		}

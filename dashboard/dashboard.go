@@ -33,9 +33,11 @@ type Options struct {
 	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
 	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
 	Collection string           // shown where the URL names none; "": the engine's configured one
-	Traces     trace.Reader     // what the engine records; nil: there are none to show
+	Traces     trace.Reader     // what the engine records; nil: there are none to show. They tell of everybody, also over an engine that is a view
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
+	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
+	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none. Whoever uses the dashboard can read what lies in them
 	Version    string           // of the program, for the overview; "": not shown
 	Logger     *slog.Logger     // nil: silent
 	Now        func() time.Time // nil: time.Now
@@ -59,9 +61,10 @@ type Server struct {
 	pages   map[string]pageSet   // templates by language
 	files   map[string]asset     // by name
 
-	evals *evalFolder   // nil: no folder of runs is configured
-	jobs  *jobs.Manager // work that goes on behind a page
-	tried trials        // questions
+	evals   *evalFolder   // nil: no folder of runs is configured
+	jobs    *jobs.Manager // work that goes on behind a page
+	tried   trials        // questions
+	uploads *uploads      // files
 
 	session [32]byte // signs the cookies of those who logged in
 
@@ -95,9 +98,10 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	if o.EvalDir != "" {
 		s.evals = newEvalFolder(o.EvalDir)
 	}
-	s.jobs = jobs.New(jobs.Options{Logger: s.log, Now: s.now})
 	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())
+	s.jobs = jobs.New(jobs.Options{Logger: s.log, Now: s.now})
+	s.uploads = &uploads{dir: o.UploadDir, now: s.now}
 	s.files = loadAssets()
 	s.texts = loadCatalogues()
 	s.pages = s.parsePages()
@@ -106,12 +110,13 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends what the server started and waits for it. Streams end, and what is still asked is answered.
+// Close ends what the server started, such as an ingest that is under way, and waits for it. Streams end, and what is still asked
+// is answered.
 func (s *Server) Close() error {
 	s.end()
 	s.jobs.Close()
 	s.work.Wait()
-	return nil
+	return s.uploads.close()
 }
 
 // ServeHTTP answers a request, with or without BasePath before its path.

@@ -82,6 +82,7 @@ type Change struct {
 // Job is work under way, or done. It is safe for concurrent use.
 type Job struct {
 	id, owner, kind string
+	detail          any
 	cancel          context.CancelFunc
 	ended           chan struct{}
 	now             func() time.Time
@@ -97,7 +98,7 @@ type Job struct {
 func newJob(s Spec, o Options, cancel context.CancelFunc) *Job {
 	id := rand.Text()[:12]
 	return &Job{
-		id: id, owner: s.Owner, kind: s.Kind, cancel: cancel, now: o.Now, ended: make(chan struct{}), changed: make(chan struct{}),
+		id: id, owner: s.Owner, kind: s.Kind, detail: s.Detail, cancel: cancel, now: o.Now, ended: make(chan struct{}), changed: make(chan struct{}),
 		items:  newItems(o.Items),
 		status: Status{ID: id, Kind: s.Kind, Title: s.Title, Target: s.Target, State: Queued, Seq: 1, Stages: []Stage{}, Created: o.Now()},
 	}
@@ -105,6 +106,9 @@ func newJob(s Spec, o Options, cancel context.CancelFunc) *Job {
 
 // ID names the job.
 func (j *Job) ID() string { return j.id }
+
+// Detail is that of the job's Spec.
+func (j *Job) Detail() any { return j.detail }
 
 // Cancel asks the job to end. What it has done stays.
 func (j *Job) Cancel() { j.cancel() }

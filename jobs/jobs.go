@@ -78,6 +78,7 @@ type Spec struct {
 	Kind   string // what kind of work it is, such as KindIngest
 	Title  string // for people: what is worked on
 	Target string // what it works on, such as a collection
+	Detail any    // what the owner wants to find again with it
 
 	// Work does it, tells run how far it is, and ends soon when the context is done. What it returns beside an error
 	// is the job's result, also where there is an error.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/roots"
 	"github.com/seed-d8745b77/rag/jobs"
 )
 
@@ -60,19 +60,8 @@ func (a *Adapter) allowed(path string) (string, error) {
 	if p, ok := rag.FilePath(path); ok {
 		path = p
 	}
-	for _, root := range a.options.Roots {
-		full := path
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(root, full)
-		}
-		real, err := filepath.EvalSymlinks(full)
-		base, errBase := filepath.EvalSymlinks(root)
-		if err != nil || errBase != nil {
-			continue
-		}
-		if rel, err := filepath.Rel(base, real); err == nil && filepath.IsLocal(rel) {
-			return real, nil
-		}
+	if real, ok := roots.Resolve(a.options.Roots, path); ok {
+		return real, nil
 	}
 	return "", fmt.Errorf("path: %q is nothing in the folders that may be read: %s: %w", cut(path, 200), strings.Join(a.options.Roots, string(os.PathListSeparator)), rag.ErrInvalid)
 }
