@@ -71,7 +71,7 @@ type Server struct {
 	counts statusCache  // of validity
 	checks healthChecks // of indexes
 
-	ended context.Context // done when the server is closed: streams end
+	ended context.Context //nolint:containedctx // done when the server is closed: no request lives as long
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started
 

@@ -25,8 +25,8 @@ type dashboardFlags struct {
 	addr, token string
 	hosts       []string
 	domains     []string
-	evalDir     string
 	roots       []string
+	evalDir     string
 	open        bool
 }
 
@@ -39,7 +39,7 @@ func newDashboard(a *app) *cobra.Command {
 questions are answered. It holds the data folder while it runs; with --snapshot it shows the data as they are now and changes
 nothing. On an address that other machines reach, a token is asked for: the one of --token or $RAG_DASHBOARD_TOKEN, else one that is
 made and printed. It does not encrypt: put a gateway with TLS before it.`,
-		Example: examples("rag dashboard", "rag dashboard --snapshot --open", "rag dashboard --addr 0.0.0.0:8501 --host rag.example", "rag dashboard --domain admissions.yaml"),
+		Example: examples("rag dashboard", "rag dashboard --snapshot --open", "rag dashboard --addr 0.0.0.0:8501 --host rag.example", "rag dashboard --domain admissions.yaml --allow-ingest /home/me/papers"),
 		Args:    exactly(0, ""),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveDashboard(cmd.Context(), cmd, &f) },
 	}
@@ -49,14 +49,14 @@ made and printed. It does not encrypt: put a gateway with TLS before it.`,
 	flags.StringVar(&f.token, "token", "", "token that readers must give, at least 16 bytes (default $RAG_DASHBOARD_TOKEN); others see it in the list of processes")
 	flags.StringArrayVar(&f.hosts, "host", nil, "name by which the server may be called; needed behind a gateway on this machine")
 	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): its fields and dates; may come several times")
+	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder of this machine that may be ingested by its path, besides what is uploaded; may come several times")
 	flags.StringVar(&f.evalDir, "eval-dir", "", "folder of evaluation runs (default: eval in the data folder)")
-	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder whose files may be ingested by path, and so be read by whoever uses the dashboard; may come several times")
 	flags.BoolVar(&f.open, "open", false, "open it in the browser")
 	return cmd
 }
 
-// serveDashboard serves until the context is done.
-func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboardFlags) error {
+// dashboardOptions are what the flags say, but for the token that is made where none is given.
+func (a *app) dashboardOptions(f *dashboardFlags) (dashboard.Options, error) {
 	o := dashboard.Options{Token: f.token, Hosts: f.hosts, ReadOnly: a.snapshot, Collection: a.collection, EvalDir: f.evalDir, Version: version(), Logger: a.logger()}
 	if o.Token == "" {
 		o.Token = os.Getenv("RAG_DASHBOARD_TOKEN")
@@ -64,15 +64,34 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 	for _, file := range f.domains {
 		d, err := domain.Load(file)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o.Domains = append(o.Domains, d)
 	}
-	if o.Roots = f.roots; !a.snapshot {
+	for _, root := range f.roots {
+		abs, err := filepath.Abs(root)
+		if err != nil {
+			return o, fmt.Errorf("--allow-ingest %s: %w", root, err)
+		}
+		o.Roots = append(o.Roots, abs)
+	}
+	if !a.snapshot {
 		o.UploadDir = filepath.Join(a.dataDir(), "uploads")
 	}
 	if o.EvalDir == "" {
 		o.EvalDir = filepath.Join(a.dataDir(), "eval")
+	}
+	return o, nil
+}
+
+// serveDashboard serves until the context is done.
+func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboardFlags) error {
+	o, err := a.dashboardOptions(f)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(a.dataDir()); a.snapshot && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("nothing has been ingested into %s yet: start without --snapshot, or run `rag ingest FOLDER` first: %w", visible(a.dataDir()), rag.ErrNotFound)
 	}
 	host, port, err := net.SplitHostPort(f.addr)
 	if err != nil {
@@ -85,13 +104,10 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
+	defer func() { _ = ln.Close() }() // if it never serves
 	made := false
 	if tcp, ok := ln.Addr().(*net.TCPAddr); o.Token == "" && ok && !tcp.IP.IsLoopback() {
 		o.Token, made = rand.Text(), true
-	}
-	if _, err := os.Stat(a.dataDir()); a.snapshot && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing has been ingested into %s yet: start without --snapshot, or run `rag ingest FOLDER` first: %w", visible(a.dataDir()), rag.ErrNotFound)
 	}
 	return a.withData(func(eng *rag.Engine) error {
 		if eng.Config().Trace.Provider != rag.None {
@@ -101,7 +117,7 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 		if err != nil {
 			return err
 		}
-		defer dash.Close()
+		defer func() { _ = dash.Close() }()
 		url := "http://" + ln.Addr().String() + "/"
 		a.note("serving %s", url)
 		if made {
