@@ -129,6 +129,9 @@ func viewTrend(runs []eval.RunInfo, set, metric string) trendView {
 	return v
 }
 
+// questionsOnPage is how many questions of a run a page shows: those that went worst are what one looks for.
+const questionsOnPage = 200
+
 // errNoEvaluations is the answer where no folder of runs is configured.
 var errNoEvaluations = fmt.Errorf("no folder of evaluations is configured: %w", rag.ErrUnsupported)
 
@@ -141,6 +144,11 @@ func (s *Server) showRun(r *request) (any, error) {
 		return nil, err
 	}
 	v := viewRun(run, r.param("metric"))
+	from, _ := strconv.Atoi(r.param("after")) // of the order shown; none is the beginning
+	from = min(max(from, 0), len(v.Questions))
+	to := min(from+questionsOnPage, len(v.Questions))
+	v.Pager = r.pagerAfter(strconv.Itoa(to), to < len(v.Questions))
+	v.Questions = v.Questions[from:to]
 	v.Gate = s.evals.hold(run, r.URL.Query())
 	for i := range v.Metrics {
 		v.Metrics[i].URL = r.here("metric", v.Metrics[i].Name) + "#questions"
