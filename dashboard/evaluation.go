@@ -73,7 +73,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	v := evaluationView{
 		Form:  runForm{Set: r.param("set"), Collection: r.collection, K: "1,3,5"},
 		Modes: []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}, HasJudge: s.eng.ChatModel() != nil,
-		Columns: runColumns, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, ReadOnly: s.o.ReadOnly,
+		Columns: []string{}, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, ReadOnly: s.o.ReadOnly,
 	}
 	all, err := s.eng.Collections(r.Context())
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	if baseline != nil {
 		v.Baseline = baseline.Label
 	}
-	v.Runs = rows(runs, baseline)
+	v.Runs, v.Columns = rows(runs, baseline)
 	v.Trend = viewTrend(runs, r.param("trend_set"), r.param("metric"))
 	return v, nil
 }
