@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -18,6 +19,27 @@ var (
 	ErrUnavailable     = errors.New("unavailable")                    // a service did not answer: worth a retry
 	ErrPartial         = errors.New("some sources could not be read") // the report lists them
 )
+
+// errorKinds are the words for the kinds in traces. Of several that an error wraps, the first one is told.
+var errorKinds = []struct {
+	kind error
+	word string
+}{
+	{context.Canceled, "canceled"}, {context.DeadlineExceeded, "timeout"},
+	{ErrUnknownProvider, "unknown_provider"}, {ErrDimension, "dimension"}, {ErrFingerprint, "fingerprint"},
+	{ErrLocked, "locked"}, {ErrNotFound, "not_found"}, {ErrPartial, "partial"},
+	{ErrUnsupported, "unsupported"}, {ErrUnavailable, "unavailable"}, {ErrInvalid, "invalid"},
+}
+
+// errorKind names the kind of an error; "other" if it has none.
+func errorKind(err error) string {
+	for _, k := range errorKinds {
+		if errors.Is(err, k.kind) {
+			return k.word
+		}
+	}
+	return "other"
+}
 
 // StageError says in which stage of the pipeline, and for which source, an error happened.
 type StageError struct {

@@ -153,7 +153,7 @@ func (s *search) trace(err error) *Trace {
 		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score, len(h.Chunk.Images)})
 	}
 	if err != nil {
-		t.Error = err.Error()
+		t.Error, t.ErrorKind = err.Error(), errorKind(err)
 	}
 	return t
 }
@@ -204,7 +204,7 @@ func (r *ingestRun) trace(err error) *Trace {
 		t.Stages = append(t.Stages, span)
 	}
 	if err != nil {
-		t.Error = err.Error()
+		t.Error, t.ErrorKind = err.Error(), errorKind(err)
 	}
 	return t
 }

@@ -57,6 +57,7 @@ type Trace struct {
 	Counts     *Counts   `json:"counts,omitempty"` // ingest
 	Notes      []Note    `json:"notes,omitempty"`
 	Error      string    `json:"error,omitempty"`
+	ErrorKind  string    `json:"error_kind,omitempty"` // of Error, for counting: "not_found", "unavailable" …, "canceled", "timeout", "other"
 }
 
 // TopHit is a final result in a trace.
