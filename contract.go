@@ -302,9 +302,10 @@ type Catalog interface {
 	Chunks(ctx context.Context, collection string, ids []string) ([]Chunk, error)
 	// Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal.
 	Scan(ctx context.Context, collection string, f Filter) iter.Seq2[Chunk, error]
-	// Entries yields the lines of the ledger whose URI begins with prefix ("": all), by URI. An ingest asks for those of each
+	// Entries yields the lines of the ledger whose URI begins with prefix ("": all) and comes behind after ("": from the first
+	// on), by URI. A page begins where the last one ended, and an ingest asks for those of each
 	// source that it writes, so it must not look at all others.
-	Entries(ctx context.Context, collection, prefix string) iter.Seq2[Entry, error]
+	Entries(ctx context.Context, collection, prefix, after string) iter.Seq2[Entry, error]
 	// Collections lists the collections by name.
 	Collections(ctx context.Context) ([]CollectionInfo, error)
 	// Drop removes a collection; an unknown one is not an error.

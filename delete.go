@@ -193,7 +193,7 @@ func (e *Engine) entriesOf(ctx context.Context, name, uri string) (all []Entry, 
 		further, err := e.furtherEntries(ctx, name, uri)
 		return append(all, further...), err
 	}
-	for entry, err := range e.catalog.Entries(ctx, name, uri) {
+	for entry, err := range e.catalog.Entries(ctx, name, uri, "") {
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (e *Engine) entriesOf(ctx context.Context, name, uri string) (all []Entry, 
 
 // furtherEntries returns the documents that a source gave after its first, by URI. Any of them may be deleted already.
 func (e *Engine) furtherEntries(ctx context.Context, name, source string) (further []Entry, err error) {
-	for entry, err := range e.catalog.Entries(ctx, name, source+"#") {
+	for entry, err := range e.catalog.Entries(ctx, name, source+"#", "") {
 		if err != nil {
 			return nil, err
 		}

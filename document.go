@@ -275,9 +275,9 @@ type Parent struct {
 
 // Rank is the 1-based place a stage gave a chunk.
 type Rank struct {
-	Stage    string
-	Position int
-	Score    float64
+	Stage    string  `json:"stage"`
+	Position int     `json:"position"`
+	Score    float64 `json:"score"`
 }
 
 // String returns "dense #1".

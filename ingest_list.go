@@ -91,7 +91,7 @@ type goneSource struct {
 func (r *ingestRun) findGone(ctx context.Context, scopes []listedScope) error {
 	bySource := map[string]*goneSource{}
 	var order []string
-	for entry, err := range r.catalog.Entries(ctx, r.name, "") {
+	for entry, err := range r.catalog.Entries(ctx, r.name, "", "") {
 		if err != nil {
 			return err
 		}

@@ -21,13 +21,20 @@ func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
 
 // Documents yields the ledger of a collection by URI. "" means the configured collection; an unknown one is ErrNotFound.
 func (e *Engine) Documents(ctx context.Context, collection string) iter.Seq2[Entry, error] {
+	return e.DocumentsAfter(ctx, collection, "", "")
+}
+
+// DocumentsAfter yields the part of the ledger whose URIs begin with prefix ("": any) and come behind after ("": from the first
+// on), by URI: whoever shows it page by page asks for what comes behind the last URI of a page, and breaks where the next is
+// full. It reads little more than it yields. "" means the configured collection; an unknown one is ErrNotFound.
+func (e *Engine) DocumentsAfter(ctx context.Context, collection, prefix, after string) iter.Seq2[Entry, error] {
 	name := e.collection(collection)
 	return func(yield func(Entry, error) bool) {
 		if _, err := e.existing(ctx, name); err != nil {
 			yield(Entry{}, err)
 			return
 		}
-		for entry, err := range e.catalog.Entries(ctx, name, "") {
+		for entry, err := range e.catalog.Entries(ctx, name, prefix, after) {
 			if !yield(entry, err) || err != nil {
 				return
 			}
@@ -61,6 +68,24 @@ func (e *Engine) Chunk(ctx context.Context, collection, id string) (Chunk, error
 		return Chunk{}, fmt.Errorf("no chunk %q in collection %q: %w", id, name, ErrNotFound)
 	}
 	return got[0], nil
+}
+
+// DocumentChunks returns chunks of a document in their order: at most n (0: all) from the 0-based place from on. "" means the
+// configured collection; a document that is not there is ErrNotFound.
+func (e *Engine) DocumentChunks(ctx context.Context, collection, uri string, from, n int) ([]Chunk, error) {
+	entry, err := e.Entry(ctx, collection, uri)
+	if err != nil {
+		return nil, err
+	}
+	refs := entry.Chunks[min(max(from, 0), len(entry.Chunks)):]
+	if n > 0 {
+		refs = refs[:min(n, len(refs))]
+	}
+	ids := make([]string, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.ID
+	}
+	return e.catalog.Chunks(ctx, e.collection(collection), ids)
 }
 
 // Load reads one source with the loader an ingest would choose, and keeps nothing. It returns the loader's name too.
@@ -164,7 +189,7 @@ func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*Ve
 	rep := newVerifyReport(CollectionInfo{Name: name, Header: h})
 	live := map[string]bool{}
 	var order []string
-	for entry, err := range e.catalog.Entries(ctx, name, "") {
+	for entry, err := range e.catalog.Entries(ctx, name, "", "") {
 		if err != nil {
 			return nil, err
 		}

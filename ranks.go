@@ -150,7 +150,7 @@ func (s *search) trace(err error) *Trace {
 		t.Stages = append(t.Stages, *s.spans[stage])
 	}
 	for i, h := range s.result.Hits {
-		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score, len(h.Chunk.Images)})
+		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score, len(h.Chunk.Images), h.Trail})
 	}
 	if err != nil {
 		t.Error, t.ErrorKind = err.Error(), errorKind(err)

@@ -100,9 +100,9 @@ func (c *scopedCatalog) Scan(ctx context.Context, collection string, f Filter) i
 	return c.Catalog.Scan(ctx, collection, And(c.scope, f))
 }
 
-func (c *scopedCatalog) Entries(ctx context.Context, collection, prefix string) iter.Seq2[Entry, error] {
+func (c *scopedCatalog) Entries(ctx context.Context, collection, prefix, after string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for e, err := range c.Catalog.Entries(ctx, collection, prefix) {
+		for e, err := range c.Catalog.Entries(ctx, collection, prefix, after) {
 			if err == nil && !c.sees(&e) {
 				continue
 			}
@@ -147,7 +147,7 @@ func (c *scopedCatalog) count(ctx context.Context, whole CollectionInfo) (Collec
 		}
 	}
 	now.seen = CollectionInfo{Name: whole.Name, Header: whole.Header}
-	for e, err := range c.Entries(ctx, whole.Name, "") {
+	for e, err := range c.Entries(ctx, whole.Name, "", "") {
 		if err != nil {
 			return now.seen, err
 		}

@@ -44,20 +44,22 @@ const (
 
 // Trace is the record of one ingest or search. Its JSON form is one line of traces.jsonl; docs/formats.md lists the fields.
 type Trace struct {
-	ID         string    `json:"trace_id"`
-	Type       string    `json:"trace_type"` // one of the Trace constants
-	Timestamp  time.Time `json:"timestamp"`
-	Collection string    `json:"collection"`
-	UserQuery  string    `json:"user_query,omitempty"`  // query
-	Mode       string    `json:"mode,omitempty"`        // query
-	SourcePath []string  `json:"source_path,omitempty"` // ingest: scopes or URIs asked for, at most 20
-	Stages     []Span    `json:"stages"`                // five of an ingest, six of a query, six more of an answer, always in pipeline order
-	TotalMS    float64   `json:"total_latency"`         // milliseconds
-	TopK       []TopHit  `json:"top_k_results,omitempty"`
-	Counts     *Counts   `json:"counts,omitempty"` // ingest
-	Notes      []Note    `json:"notes,omitempty"`
-	Error      string    `json:"error,omitempty"`
-	ErrorKind  string    `json:"error_kind,omitempty"` // of Error, for counting: "not_found", "unavailable" …, "canceled", "timeout", "other"
+	ID         string       `json:"trace_id"`
+	Type       string       `json:"trace_type"` // one of the Trace constants
+	Timestamp  time.Time    `json:"timestamp"`
+	Collection string       `json:"collection"`
+	UserQuery  string       `json:"user_query,omitempty"`  // query
+	Mode       string       `json:"mode,omitempty"`        // query
+	SourcePath []string     `json:"source_path,omitempty"` // ingest: scopes or URIs asked for, at most 20
+	Stages     []Span       `json:"stages"`                // five of an ingest, six of a query, six more of an answer, always in pipeline order
+	TotalMS    float64      `json:"total_latency"`         // milliseconds
+	TopK       []TopHit     `json:"top_k_results,omitempty"`
+	Counts     *Counts      `json:"counts,omitempty"` // ingest
+	Files      []FileTrace  `json:"files,omitempty"`  // ingest: the slowest sources and those that failed, in the order in which they began
+	Answer     *AnswerTrace `json:"answer,omitempty"` // ask
+	Notes      []Note       `json:"notes,omitempty"`
+	Error      string       `json:"error,omitempty"`
+	ErrorKind  string       `json:"error_kind,omitempty"` // of Error, for counting: "not_found", "unavailable" …, "canceled", "timeout", "other"
 }
 
 // TopHit is a final result in a trace.
@@ -67,6 +69,49 @@ type TopHit struct {
 	URI     string  `json:"uri"`
 	Score   float64 `json:"score"`
 	Images  int     `json:"images,omitempty"` // pictures that stand in it
+	Trail   []Rank  `json:"trail,omitempty"`  // as [Hit].Trail
+}
+
+// FileTrace is a source in the trace of an ingest.
+type FileTrace struct {
+	URI     string     `json:"uri"`
+	Action  string     `json:"action,omitempty"` // as in [PlanItem]; "" if it failed before that was known
+	Bytes   int64      `json:"bytes"`
+	Chunks  int        `json:"chunks"`
+	Images  int        `json:"images,omitempty"`
+	StartMS float64    `json:"start_ms"` // from the trace's start
+	EndMS   float64    `json:"end_ms"`
+	Stages  []FileSpan `json:"stages"`          // those it went through, in order
+	Error   string     `json:"error,omitempty"` // why it was not ingested
+}
+
+// FileSpan is a stage of one source.
+type FileSpan struct {
+	Stage   string  `json:"stage"`
+	StartMS float64 `json:"start_ms"` // from the trace's start
+	EndMS   float64 `json:"end_ms"`
+	Shared  int     `json:"shared,omitempty"` // sources for which it was done at once, if there are several
+}
+
+// AnswerTrace is the outcome of an answer.
+type AnswerTrace struct {
+	Mode        string          `json:"mode"`        // one of the Answer constants
+	Reliability string          `json:"reliability"` // as [Answer].Reliability
+	Refused     bool            `json:"refused,omitempty"`
+	Reason      string          `json:"reason,omitempty"`
+	Confidence  float64         `json:"confidence"`
+	Verified    bool            `json:"verified"`
+	Citations   []CitationTrace `json:"citations,omitempty"`
+	Usage       ChatUsage       `json:"usage"`
+	Text        string          `json:"text,omitempty"` // verbose
+}
+
+// CitationTrace is a citation in a trace.
+type CitationTrace struct {
+	Marker  int    `json:"marker"`
+	ChunkID string `json:"chunk_id"`
+	Verdict string `json:"verdict,omitempty"` // "" if it was not looked at
+	Claim   string `json:"claim,omitempty"`   // verbose
 }
 
 // Counts are the outcomes of an ingest in its trace.
@@ -93,7 +138,9 @@ type Span struct {
 	Stage      string         `json:"stage"`
 	Method     string         `json:"method,omitempty"` // the provider: "flat", "bm25", "rrf"
 	Status     string         `json:"status,omitempty"`
-	ElapsedMS  float64        `json:"elapsed_ms"`
+	StartMS    float64        `json:"start_ms"`             // when it first began, from the trace's start
+	EndMS      float64        `json:"end_ms"`               // and last ended; both 0 for one that did not run
+	ElapsedMS  float64        `json:"elapsed_ms"`           // time spent between: less if it ran again and again, more if several workers did
 	In         int            `json:"in"`                   // candidates or items that came in
 	Out        int            `json:"out"`                  // and that went out
 	Candidates []Candidate    `json:"candidates,omitempty"` // query: the best of what the stage ranked, at most 50

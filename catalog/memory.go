@@ -246,15 +246,18 @@ func (m *Memory) Chunks(ctx context.Context, collection string, ids []string) ([
 	return chunks, nil
 }
 
-// snapshot returns the documents of a collection whose URI begins with prefix as they are now, by URI.
-func (m *Memory) snapshot(collection, prefix string) (docs []*memDoc) {
+// snapshot returns the documents of a collection whose URI begins with prefix and comes behind after as they are now, by URI.
+func (m *Memory) snapshot(collection, prefix, after string) (docs []*memDoc) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	c := m.collections[collection]
 	if c == nil {
 		return nil
 	}
-	from, _ := slices.BinarySearch(c.uris, prefix)
+	from, _ := slices.BinarySearch(c.uris, max(prefix, after))
+	if from < len(c.uris) && c.uris[from] == after {
+		from++
+	}
 	for _, uri := range c.uris[from:] {
 		if !strings.HasPrefix(uri, prefix) {
 			break
@@ -272,7 +275,7 @@ func (m *Memory) Scan(ctx context.Context, collection string, f rag.Filter) iter
 			yield(rag.Chunk{}, err)
 			return
 		}
-		for _, d := range m.snapshot(collection, "") {
+		for _, d := range m.snapshot(collection, "", "") {
 			for _, rec := range d.chunks {
 				chunk, err := decodeChunk(rec.rec)
 				if err == nil {
@@ -290,10 +293,11 @@ func (m *Memory) Scan(ctx context.Context, collection string, f rag.Filter) iter
 	}
 }
 
-// Entries yields the lines of the ledger whose URI begins with prefix, by URI, as they are when the iteration begins.
-func (m *Memory) Entries(ctx context.Context, collection, prefix string) iter.Seq2[rag.Entry, error] {
+// Entries yields the lines of the ledger whose URI begins with prefix and comes behind after, by URI, as they are when the
+// iteration begins.
+func (m *Memory) Entries(ctx context.Context, collection, prefix, after string) iter.Seq2[rag.Entry, error] {
 	return func(yield func(rag.Entry, error) bool) {
-		for _, d := range m.snapshot(collection, prefix) {
+		for _, d := range m.snapshot(collection, prefix, after) {
 			e, err := d.line()
 			if err == nil {
 				err = ctx.Err()

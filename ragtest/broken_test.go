@@ -91,8 +91,13 @@ var broken = map[string]struct {
 		}
 	})},
 	"catalog that lists everything": {"Entries of a prefix yields those whose URI begins with it", catalogThat(func(c *brokenCatalog) {
-		c.entries = func(ctx context.Context, name, _ string) iter.Seq2[rag.Entry, error] {
-			return c.Memory.Entries(ctx, name, "")
+		c.entries = func(ctx context.Context, name, _, after string) iter.Seq2[rag.Entry, error] {
+			return c.Memory.Entries(ctx, name, "", after)
+		}
+	})},
+	"catalog that begins again": {"Entries after a URI yields those behind it", catalogThat(func(c *brokenCatalog) {
+		c.entries = func(ctx context.Context, name, prefix, _ string) iter.Seq2[rag.Entry, error] {
+			return c.Memory.Entries(ctx, name, prefix, "")
 		}
 	})},
 	"catalog that scans everything": {"Scan applies Filter.Match, by URI and ordinal", catalogThat(func(c *brokenCatalog) {
@@ -201,7 +206,7 @@ type brokenCatalog struct {
 	commit func(context.Context, string, []rag.Change) error
 	scan   func(context.Context, string, rag.Filter) iter.Seq2[rag.Chunk, error]
 
-	entries func(ctx context.Context, name, prefix string) iter.Seq2[rag.Entry, error]
+	entries func(ctx context.Context, name, prefix, after string) iter.Seq2[rag.Entry, error]
 }
 
 func catalogThat(breakIt func(*brokenCatalog)) func(*testing.T) {
@@ -227,6 +232,6 @@ func (c *brokenCatalog) Scan(ctx context.Context, name string, f rag.Filter) ite
 	return c.scan(ctx, name, f)
 }
 
-func (c *brokenCatalog) Entries(ctx context.Context, name, prefix string) iter.Seq2[rag.Entry, error] {
-	return c.entries(ctx, name, prefix)
+func (c *brokenCatalog) Entries(ctx context.Context, name, prefix, after string) iter.Seq2[rag.Entry, error] {
+	return c.entries(ctx, name, prefix, after)
 }

@@ -43,6 +43,7 @@ func TestCatalog(t *testing.T, open func(t *testing.T, dir string) rag.Catalog, 
 		{"Scan of an invalid filter is ErrInvalid", (*catalogSuite).invalidFilter},
 		{"Entries yields the ledger by URI", (*catalogSuite).entries},
 		{"Entries of a prefix yields those whose URI begins with it", (*catalogSuite).entriesOfPrefix},
+		{"Entries after a URI yields those behind it", (*catalogSuite).entriesAfter},
 		{"sequences end when the consumer breaks, and the consumer may write", (*catalogSuite).breaks},
 		{"Collections counts documents and chunks by name", (*catalogSuite).collections},
 		{"the first commit makes the collection, also one without changes", (*catalogSuite).firstCommit},
@@ -266,7 +267,7 @@ func (s *catalogSuite) unknown() {
 		s.Errorf("chunks: %v, %v; want none", got, err)
 	}
 	s.wantScan("nowhere")
-	if got := all(s.T, s.cat.Entries(s.Context(), "nowhere", "")); len(got) != 0 {
+	if got := all(s.T, s.cat.Entries(s.Context(), "nowhere", "", "")); len(got) != 0 {
 		s.Errorf("entries: %v, want none", got)
 	}
 }
@@ -365,7 +366,7 @@ func (s *catalogSuite) entries() {
 	}
 	slices.Sort(want)
 	var got []string
-	for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", "")) {
+	for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", "", "")) {
 		got = append(got, e.URI)
 		if len(e.Chunks) != 1 || e.Chunks[0].ID != e.URI+"#0" {
 			s.Errorf("entry %s has the chunks %v", e.URI, e.Chunks)
@@ -395,11 +396,38 @@ func (s *catalogSuite) entriesOfPrefix() {
 				want = append(want, uri)
 			}
 		}
-		for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", prefix)) {
+		for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", prefix, "")) {
 			got = append(got, e.URI)
 		}
 		if diff := gocmp.Diff(want, got); diff != "" {
 			s.Errorf("prefix %q (-want +got):\n%s", prefix, diff)
+		}
+	}
+}
+
+func (s *catalogSuite) entriesAfter() {
+	var uris []string
+	for i := range 150 { // more than a page
+		uris = append(uris, fmt.Sprintf("%c/%03d", 'a'+i%3, i))
+	}
+	for _, uri := range uris {
+		s.commit("c", paper(uri, "1", 1))
+	}
+	slices.Sort(uris)
+	for _, prefix := range []string{"", "b", "b/", "b/1", "z"} {
+		for _, after := range []string{"a", uris[0], uris[70], uris[70] + "x", "b/001", uris[149], "z"} {
+			var want, got []string
+			for _, uri := range uris {
+				if strings.HasPrefix(uri, prefix) && uri > after {
+					want = append(want, uri)
+				}
+			}
+			for _, e := range all(s.T, s.cat.Entries(s.Context(), "c", prefix, after)) {
+				got = append(got, e.URI)
+			}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				s.Errorf("prefix %q after %q (-want +got):\n%s", prefix, after, diff)
+			}
 		}
 	}
 }
@@ -414,7 +442,7 @@ func (s *catalogSuite) breaks() {
 		}
 		break
 	}
-	for e, err := range s.cat.Entries(s.Context(), "c", "") {
+	for e, err := range s.cat.Entries(s.Context(), "c", "", "") {
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -559,7 +587,7 @@ func (s *catalogSuite) cancelled() {
 	for _, err := range s.cat.Scan(ctx, "c", rag.Filter{}) {
 		check("scan", err)
 	}
-	for _, err := range s.cat.Entries(ctx, "c", "") {
+	for _, err := range s.cat.Entries(ctx, "c", "", "") {
 		check("entries", err)
 	}
 	s.wantScan("c", "a#0")

@@ -2,7 +2,7 @@
 //
 //	sink := trace.NewJSONL(dir, trace.JSONLConfig{})
 //	...
-//	for t, err := range trace.Read(dir) { ... }
+//	page, err := trace.NewIndex(dir).List(ctx, trace.Query{Text: "notice period"})
 package trace
 
 import (
@@ -10,9 +10,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,37 +31,52 @@ const (
 
 const (
 	defaultMaxBytes = 64 << 20
-	dirMode         = 0o700 // traces hold what people asked
+	defaultMaxTotal = 1 << 30 // about 100,000 searches
+	totalParts      = 4       // of MaxTotalBytes that a file takes at most, so that little goes at once
+	dirMode         = 0o700   // traces hold what people asked
 	fileMode        = 0o600
 )
 
-// JSONLConfig sets where a JSONL sink turns to a new file.
+// JSONLConfig sets where a JSONL sink turns to a new file, and which old ones it keeps. The file that is written to is
+// never removed.
 type JSONLConfig struct {
 	// MaxBytes is the size that no file grows beyond, unless one trace alone is longer; 0: 64 MiB.
 	MaxBytes int64 `json:"max_bytes"`
 	// KeepFiles is the number of full files that are kept beside the one written to, newest first; 0: all.
 	KeepFiles int `json:"keep_files"`
+	// KeepDays is how many days of 24 hours a file is kept after its newest trace. Each day then has files of its own, so
+	// that no trace is kept a day longer. What is too old goes when the next trace is recorded; 0: it is kept.
+	KeepDays int `json:"keep_days"`
+	// MaxTotalBytes is what all files take together; a file is then at most a quarter of it. 0: 1 GiB, below 0: any size.
+	MaxTotalBytes int64 `json:"max_total_bytes"`
 }
 
 // JSONL is the trace sink "jsonl": it appends each trace as one line of JSON to traces.jsonl in its directory. When
 // the file is full it is renamed to traces-<time>.jsonl. Directory and file are made by the first Record.
 //
 // It is safe for concurrent use, also by several processes: each line is one write to the end of the file. A process
-// that dies leaves at most one broken line, which [Read] skips and the next Record ends.
+// that dies leaves at most one broken line, which an [Index] skips and the next Record ends.
 type JSONL struct {
 	dir    string
 	config JSONLConfig
 	now    func() time.Time
 
-	mu sync.Mutex // one writer at a time, so that a file is rotated once
+	mu      sync.Mutex // one writer at a time, so that a file is rotated once
+	cleaned bool       // old files were looked through: the settings may not be those of last time
 }
 
 var _ rag.TraceSink = (*JSONL)(nil)
 
-// NewJSONL returns a sink that writes below dir. It touches nothing yet. Negative sizes count as zero.
+// NewJSONL returns a sink that writes below dir. It touches nothing yet. Other negative sizes than MaxTotalBytes count as zero.
 func NewJSONL(dir string, c JSONLConfig) *JSONL {
 	if c.MaxBytes <= 0 {
 		c.MaxBytes = defaultMaxBytes
+	}
+	if c.MaxTotalBytes == 0 {
+		c.MaxTotalBytes = defaultMaxTotal
+	}
+	if c.MaxTotalBytes > 0 {
+		c.MaxBytes = min(c.MaxBytes, max(c.MaxTotalBytes/totalParts, 1))
 	}
 	return &JSONL{dir: dir, config: c, now: time.Now}
 }
@@ -98,7 +116,7 @@ func (j *JSONL) append(line []byte) (err error) {
 	return err
 }
 
-// open returns the file to append so many bytes to, after rotating it if they do not fit.
+// open returns the file to append so many bytes to, after rotating it if they do not fit or it is of another day.
 func (j *JSONL) open(more int64) (*os.File, error) {
 	path := filepath.Join(j.dir, fileName)
 	info, err := os.Stat(path)
@@ -109,16 +127,45 @@ func (j *JSONL) open(more int64) (*os.File, error) {
 		}
 	case err != nil:
 		return nil, err
-	case info.Size() > 0 && info.Size()+more > j.config.MaxBytes:
+	case info.Size() > 0 && (info.Size()+more > j.config.MaxBytes || j.isOfAnotherDay(path)):
 		if err := j.rotate(path); err != nil {
 			return nil, err
 		}
+		j.cleaned = false
+	}
+	if !j.cleaned {
+		if err := j.clean(); err != nil {
+			return nil, err
+		}
+		j.cleaned = true
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, fileMode)
 }
 
-// rotate renames the full file and removes what is beyond KeepFiles. Where another process did it first, the file is
-// no longer there, or is a new and small one: renamed too early, nothing of it is lost.
+// isOfAnotherDay reports whether traces are kept by the day and the file's first one is not of today.
+func (j *JSONL) isOfAnotherDay(path string) bool {
+	if j.config.KeepDays <= 0 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // rotated by another process just now
+	}
+	defer f.Close()
+	head := make([]byte, headBytes)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	found := timestamp.FindSubmatch(head[:n])
+	return found != nil && string(found[1]) != j.now().Format(time.DateOnly)
+}
+
+// timestamp finds the day in the beginning of a trace: its third field, in the zone of the engine's clock.
+var timestamp = regexp.MustCompile(`"timestamp":"(\d{4}-\d\d-\d\d)T`)
+
+// rotate renames the full file. Where another process did it first, the file is no longer there, or is a new and small
+// one: renamed too early, nothing of it is lost.
 func (j *JSONL) rotate(path string) error {
 	old := filepath.Join(j.dir, "traces-"+j.now().UTC().Format(oldTime)+".jsonl")
 	for _, err := os.Lstat(old); err == nil; _, err = os.Lstat(old) {
@@ -127,15 +174,37 @@ func (j *JSONL) rotate(path string) error {
 	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if j.config.KeepFiles <= 0 {
-		return nil
-	}
-	files, err := oldFiles(j.dir)
+	return nil
+}
+
+// clean removes the full files that are not kept: too many, too old, or too large together.
+func (j *JSONL) clean() error {
+	names, err := oldFiles(j.dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range files[:max(0, len(files)-j.config.KeepFiles)] {
-		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	c := j.config
+	var oldest time.Time
+	if c.KeepDays > 0 {
+		oldest = j.now().Add(-time.Duration(c.KeepDays) * 24 * time.Hour)
+	}
+	room := c.MaxTotalBytes - c.MaxBytes // beside the file that is written to
+	kept := 0
+	for _, name := range slices.Backward(names) {
+		path := filepath.Join(j.dir, name)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed by another process
+		}
+		if err != nil {
+			return err
+		}
+		room -= info.Size()
+		if !info.ModTime().Before(oldest) && (c.KeepFiles <= 0 || kept < c.KeepFiles) && (c.MaxTotalBytes < 0 || room >= 0) {
+			kept++
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -20,13 +20,13 @@ func TestContract(t *testing.T) {
 	t.Run("jsonl", func(t *testing.T) {
 		ragtest.TestTraceSink(t, func(t *testing.T) (rag.TraceSink, func() iter.Seq2[rag.Trace, error]) {
 			dir := filepath.Join(t.TempDir(), "made", "late")
-			return trace.NewJSONL(dir, trace.JSONLConfig{}), func() iter.Seq2[rag.Trace, error] { return trace.Read(dir) }
+			return trace.NewJSONL(dir, trace.JSONLConfig{}), func() iter.Seq2[rag.Trace, error] { return trace.NewIndex(dir).All() }
 		})
 	})
 	t.Run("jsonl that rotates", func(t *testing.T) {
 		ragtest.TestTraceSink(t, func(t *testing.T) (rag.TraceSink, func() iter.Seq2[rag.Trace, error]) {
 			dir := t.TempDir()
-			return trace.NewJSONL(dir, trace.JSONLConfig{MaxBytes: 2000}), func() iter.Seq2[rag.Trace, error] { return trace.Read(dir) }
+			return trace.NewJSONL(dir, trace.JSONLConfig{MaxBytes: 2000}), func() iter.Seq2[rag.Trace, error] { return trace.NewIndex(dir).All() }
 		})
 	})
 	t.Run("ring", func(t *testing.T) {
@@ -62,8 +62,8 @@ func TestNothingIsMadeBeforeTheFirstRecord(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory exists, error %v", err)
 	}
-	if got := ids(t, trace.Read(dir)); got != nil {
-		t.Errorf("Read of a missing directory = %v", got)
+	if got := ids(t, trace.NewIndex(dir).All()); got != nil {
+		t.Errorf("All of a missing directory = %v", got)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("%s: %d bytes, error %v", f, info.Size(), err)
 		}
 	}
-	got := ids(t, trace.Read(dir))
+	got := ids(t, trace.NewIndex(dir).All())
 	for i, id := range got {
 		if want := fmt.Sprintf("%02d", 40-len(got)+i); id != want {
 			t.Fatalf("traces %v: want the last ones in order", got)
@@ -108,25 +108,12 @@ func TestBrokenLines(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"before"}, ids(t, trace.Read(dir))); diff != "" {
+	if diff := cmp.Diff([]string{"before"}, ids(t, trace.NewIndex(dir).All())); diff != "" {
 		t.Errorf("with a broken last line (-want +got):\n%s", diff)
 	}
 	record(t, sink, "after")
-	if diff := cmp.Diff([]string{"before", "after"}, ids(t, trace.Read(dir))); diff != "" {
+	if diff := cmp.Diff([]string{"before", "after"}, ids(t, trace.NewIndex(dir).All())); diff != "" {
 		t.Errorf("after the next Record (-want +got):\n%s", diff)
-	}
-}
-
-func TestFind(t *testing.T) {
-	dir := t.TempDir()
-	sink := trace.NewJSONL(dir, trace.JSONLConfig{})
-	record(t, sink, "a")
-	record(t, sink, "b")
-	if got, err := trace.Find(dir, "a"); err != nil || got.ID != "a" {
-		t.Errorf("Find(a) = %q, %v", got.ID, err)
-	}
-	if _, err := trace.Find(dir, "c"); !errors.Is(err, rag.ErrNotFound) {
-		t.Errorf("Find(c): error %v, want ErrNotFound", err)
 	}
 }
 
@@ -152,7 +139,7 @@ func TestRegister(t *testing.T) {
 		t.Fatal(err)
 	}
 	record(t, sink, "a")
-	if diff := cmp.Diff([]string{"a"}, ids(t, trace.Read(dir))); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, ids(t, trace.NewIndex(dir).All())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if _, err := p.TraceSinks.New("ring", rag.Env{}, []byte(`{"size": 3}`)); err != nil {

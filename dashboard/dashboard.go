@@ -1,0 +1,124 @@
+// Package dashboard shows an engine to people: an http.Handler with pages for what is stored, how it got there, why a
+// question found what it found, and how well questions are answered.
+//
+//	dash, err := dashboard.New(eng, dashboard.Options{BasePath: "/rag"})
+//	...
+//	defer dash.Close()
+//	mux.Handle("/rag/", dash)
+//
+// Pages are rendered on the server and work without scripts; scripts update parts of them and draw charts. Everything is
+// embedded and nothing is fetched from elsewhere. Every page answers ?format=json with what it shows.
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/trace"
+)
+
+// Options sets a dashboard up. The zero value serves at the root of a server, to whoever reaches it.
+type Options struct {
+	BasePath   string           // path below which it is mounted: "/rag"; "": the root. Links begin with it, also behind http.StripPrefix
+	Token      string           // who knows it may use the dashboard; at least 16 bytes. "": everybody who reaches it may
+	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
+	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
+	Collection string           // shown where the URL names none; "": the engine's configured one
+	Traces     trace.Reader     // what the engine records; nil: there are none to show
+	EvalDir    string           // folder of evaluation runs; "": there are none to show
+	Domains    []*domain.Domain // subjects whose fields and validity the pages know
+	Version    string           // of the program, for the overview; "": not shown
+	Logger     *slog.Logger     // nil: silent
+	Now        func() time.Time // nil: time.Now
+}
+
+// minToken is the shortest token: 16 random characters cannot be tried out over a network.
+const minToken = 16
+
+// Server is a dashboard. It is safe for concurrent use.
+//
+// On a loopback address it answers only to the names of loopback and to Hosts, so that no web page reaches it by a name of
+// its own; on another address to any name, unless Hosts are given.
+type Server struct {
+	eng     *rag.Engine
+	o       Options
+	log     *slog.Logger
+	now     func() time.Time
+	mux     *http.ServeMux
+	guarded http.Handler         // mux behind what every request must pass
+	texts   map[string]catalogue // by language
+	pages   map[string]pageSet   // templates by language
+	files   map[string]asset     // by name
+
+	session [32]byte // signs the cookies of those who logged in
+
+	ended context.Context // done when the server is closed: streams end
+	end   context.CancelFunc
+	work  sync.WaitGroup // what the server started
+
+}
+
+// New returns a dashboard over an engine, which stays its owner's. ErrInvalid names an option that cannot be right.
+func New(eng *rag.Engine, o Options) (*Server, error) {
+	if o.BasePath != "" && (!strings.HasPrefix(o.BasePath, "/") || strings.HasSuffix(o.BasePath, "/")) {
+		return nil, fmt.Errorf("dashboard: base path %q must begin with a slash and not end with one: %w", o.BasePath, rag.ErrInvalid)
+	}
+	if o.Token != "" && len(o.Token) < minToken {
+		return nil, fmt.Errorf("dashboard: the token has %d bytes: it must have at least %d: %w", len(o.Token), minToken, rag.ErrInvalid)
+	}
+	if o.Collection == "" {
+		o.Collection = eng.Config().Collection
+	}
+	s := &Server{eng: eng, o: o, log: o.Logger, now: o.Now, mux: http.NewServeMux()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
+	s.ended, s.end = context.WithCancel(context.Background())
+	s.files = loadAssets()
+	s.texts = loadCatalogues()
+	s.pages = s.parsePages()
+	s.routes()
+	s.guarded = s.guard(s.mux)
+	return s, nil
+}
+
+// Close ends what the server started and waits for it. Streams end, and what is still asked is answered.
+func (s *Server) Close() error {
+	s.end()
+	s.work.Wait()
+	return nil
+}
+
+// ServeHTTP answers a request, with or without BasePath before its path.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if rest, ok := strings.CutPrefix(r.URL.Path, s.o.BasePath); ok && s.o.BasePath != "" {
+		if rest == "" {
+			http.Redirect(w, r, s.o.BasePath+"/", http.StatusMovedPermanently)
+			return
+		}
+		if rest[0] == '/' {
+			r = withPath(r, rest)
+		}
+	}
+	s.guarded.ServeHTTP(w, r)
+}
+
+// withPath returns the request with another path.
+func withPath(r *http.Request, path string) *http.Request {
+	moved, u := r.Clone(r.Context()), *r.URL
+	u.Path, u.RawPath = path, ""
+	moved.URL = &u
+	return moved
+}

@@ -1,0 +1,97 @@
+package dashboard
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	loginPath     = "/login"
+	sessionCookie = "rag_session"
+	sessionTime   = 12 * time.Hour // a working day
+)
+
+func (s *Server) loginRoutes(on router) {
+	on.view(loginPath, "login", func(r *request) (any, error) { return loginView{Next: r.param("next")}, nil })
+	s.mux.Handle("POST "+loginPath, s.answer("", "login", s.login)) // also where nothing may be changed
+	s.mux.Handle("POST /logout", s.answer("", "login", s.logout))
+}
+
+type loginView struct {
+	Next  string `json:"next"`  // page to go to: path and query below BasePath
+	Wrong bool   `json:"wrong"` // a token was given, and it is another
+}
+
+func (s *Server) login(r *request) (any, error) {
+	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, err
+	}
+	next := r.PostForm.Get("next")
+	if !s.isToken(r.PostForm.Get("token")) {
+		return loginView{Next: next, Wrong: true}, nil
+	}
+	until := s.now().Add(sessionTime)
+	s.setSession(r, s.sign(until), int(sessionTime.Seconds()))
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+		next = "/" // no other site
+	}
+	return redirect(s.o.BasePath + next), nil
+}
+
+func (s *Server) logout(r *request) (any, error) {
+	s.setSession(r, "", -1)
+	return redirect(s.link(loginPath)), nil
+}
+
+func (s *Server) setSession(r *request, value string, maxAge int) {
+	http.SetCookie(r.w, &http.Cookie{Name: sessionCookie, Value: value, Path: s.o.BasePath + "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil})
+}
+
+// loggedIn reports whether a request comes with the token, or with the cookie of somebody who gave it.
+func (s *Server) loggedIn(r *http.Request) bool {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return s.isToken(token)
+	}
+	c, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return false
+	}
+	until, _, _ := strings.Cut(c.Value, ".")
+	seconds, err := strconv.ParseInt(until, 10, 64)
+	if err != nil || s.now().Unix() >= seconds {
+		return false
+	}
+	return hmac.Equal([]byte(c.Value), []byte(s.sign(time.Unix(seconds, 0))))
+}
+
+// sign makes the cookie of a session: when it ends, and a proof that this server said so.
+func (s *Server) sign(until time.Time) string {
+	text := strconv.FormatInt(until.Unix(), 10)
+	mac := hmac.New(sha256.New, s.session[:])
+	mac.Write([]byte(text))
+	return text + "." + hex.EncodeToString(mac.Sum(nil))
+}
+
+// isToken compares in a time that tells neither length nor beginning of the token.
+func (s *Server) isToken(given string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.o.Token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// askLogin sends a person to the login, and tells a program that it needs a token.
+func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && r.URL.Query().Get("format") != "json" && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Redirect(w, r, s.link(loginPath, "next", withQuery(r.URL.EscapedPath(), r.URL.Query())), http.StatusSeeOther)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	http.Error(w, "a token is needed: log in, or send it as Authorization: Bearer", http.StatusUnauthorized)
+}

@@ -1,0 +1,74 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/seed-d8745b77/rag"
+)
+
+// What a page may answer besides the errors of the engine.
+var (
+	errNoPage   = errors.New("there is no such page")
+	errReadOnly = fmt.Errorf("the dashboard is read-only: %w", rag.ErrUnsupported)
+	errInternal = errors.New("internal error; the log has the details")
+)
+
+// invalid returns an error about what the reader gave.
+func invalid(text string) error { return &inputError{text} }
+
+// inputError is a mistake in a form or URL, said in the reader's language.
+type inputError struct{ text string }
+
+func (e *inputError) Error() string { return e.text }
+func (e *inputError) Unwrap() error { return rag.ErrInvalid }
+
+// problem is the view of an error: what happened, and what to do.
+type problem struct {
+	Status int    `json:"status"` // of HTTP
+	Kind   string `json:"kind"`
+	Cause  string `json:"cause"`
+	Advice string `json:"advice"`
+}
+
+func (p *problem) title(r *request) string { return r.T("problem." + p.Kind) }
+
+// problemKinds tells kinds of errors apart, the first that fits.
+var problemKinds = []struct {
+	err    error
+	kind   string // the texts are problem.<kind> and advice.<kind>
+	status int
+}{
+	{errNoPage, "no_page", http.StatusNotFound},
+	{errReadOnly, "read_only", http.StatusForbidden},
+	{errInternal, "internal", http.StatusInternalServerError},
+	{rag.ErrNotFound, "not_found", http.StatusNotFound},
+	{rag.ErrLocked, "locked", http.StatusConflict},
+	{rag.ErrFingerprint, "fingerprint", http.StatusConflict},
+	{rag.ErrDimension, "fingerprint", http.StatusConflict},
+	{rag.ErrUnavailable, "unavailable", http.StatusServiceUnavailable},
+	{rag.ErrUnsupported, "unsupported", http.StatusForbidden},
+	{rag.ErrInvalid, "invalid", http.StatusBadRequest},
+}
+
+// problemOf returns how an error is shown.
+func problemOf(r *request, err error) *problem {
+	p := &problem{Status: http.StatusInternalServerError, Kind: "failed", Cause: err.Error()}
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		p.Kind, p.Status = "too_large", http.StatusRequestEntityTooLarge
+	} else {
+		for _, k := range problemKinds {
+			if errors.Is(err, k.err) {
+				p.Kind, p.Status = k.kind, k.status
+				break
+			}
+		}
+	}
+	if p.Status == http.StatusInternalServerError {
+		r.s.log.Error("page failed", "path", r.URL.Path, "error", err)
+	}
+	p.Advice = r.T("advice." + p.Kind)
+	return p
+}
