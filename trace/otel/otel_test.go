@@ -115,7 +115,7 @@ func answered() *rag.Trace {
 			{Stage: rag.StageVerify, Status: rag.SpanLeftOut},
 		},
 		TotalMS: 900,
-		TopK:    []rag.TopHit{{Rank: 1, ChunkID: "a", URI: "contract.md", Score: .03}},
+		TopK:    []rag.TopHit{{Rank: 1, ChunkID: "a", URI: "contract.md", Score: .03, Trail: []rag.Rank{{Stage: rag.StageFusion, Position: 1}}}},
 		Notes:   []rag.Note{{Stage: rag.StageRerank, Reason: "the fusion order stands: the service says no"}},
 	}
 }
@@ -159,6 +159,20 @@ func TestAnAnswerIsATree(t *testing.T) {
 	}
 	if s := x.named(t, "rerank").Status; s.Code != otelcodes.Error || s.Description != "" {
 		t.Errorf("status of rerank: %+v", s)
+	}
+}
+
+// Stages that say when they ran stand there.
+func TestStagesStandWhereTheyRan(t *testing.T) {
+	x := listen(t, otel.Config{})
+	err := x.Record(t.Context(), &rag.Trace{ID: "1", Type: rag.TraceIngest, Timestamp: began, Collection: "kb", TotalMS: 100, Stages: []rag.Span{
+		{Stage: rag.StageLoad, StartMS: 5, EndMS: 90, ElapsedMS: 160}, {Stage: rag.StageSplit, StartMS: 20, EndMS: 91, ElapsedMS: 3},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff("ingest kb 0-100 internal\n  load 5-90 internal\n  split 20-91 internal\n", x.tree()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -46,6 +46,18 @@ func table(t *rag.Trace) []row {
 	for _, h := range t.TopK {
 		r := at(h.ChunkID)
 		r.final, r.score, r.uri = h.Rank, h.Score, h.URI
+		for _, place := range h.Trail { // also where a stage's list is longer than a trace keeps
+			switch place.Stage {
+			case rag.StageDense:
+				r.dense = place.Position
+			case rag.StageSparse:
+				r.sparse = place.Position
+			case rag.StageFusion:
+				r.fused = place.Position
+			case rag.StageRerank:
+				r.rerank = place.Position
+			}
+		}
 	}
 	rows := make([]row, 0, len(byID))
 	for _, r := range byID {

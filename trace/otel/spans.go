@@ -223,7 +223,8 @@ func stageFailure(s *rag.Span) string {
 // interval is when something ran.
 type interval struct{ start, end time.Time }
 
-// layout says when each stage ran: one after the other, the two lanes of a search side by side, none beyond the whole.
+// layout says when each stage ran. Stages that do not tell, such as the steps of an agent, ran one after the other, the two
+// lanes of a search side by side, none beyond the whole.
 func layout(t *rag.Trace) []interval {
 	whole := milliseconds(t.TotalMS)
 	times := make([]interval, len(t.Stages))
@@ -235,6 +236,9 @@ func layout(t *rag.Trace) []interval {
 			start = dense
 		}
 		end := min(start+milliseconds(s.ElapsedMS), whole)
+		if s.EndMS > 0 {
+			start, end = milliseconds(s.StartMS), milliseconds(s.EndMS)
+		}
 		if s.Stage == rag.StageDense {
 			dense = start
 		}
