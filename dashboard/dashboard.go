@@ -60,6 +60,9 @@ type Server struct {
 
 	session [32]byte // signs the cookies of those who logged in
 
+	counts statusCache  // of validity
+	checks healthChecks // of indexes
+
 	ended context.Context // done when the server is closed: streams end
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started

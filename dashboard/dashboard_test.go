@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,6 +42,7 @@ func ingest(t *testing.T, eng *rag.Engine, texts map[string]string) {
 // server returns a dashboard over the engine.
 func server(t *testing.T, eng *rag.Engine, o Options) *Server {
 	t.Helper()
+	o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
 	s, err := New(eng, o)
 	if err != nil {
 		t.Fatal(err)

@@ -16,24 +16,28 @@ import (
 func (s *Server) funcs(lang string) template.FuncMap {
 	texts := s.texts[lang]
 	return template.FuncMap{
-		"t":       texts.text,                                                            // t "browse.title" args…
-		"link":    func(path string, kv ...string) string { return s.link(path, kv...) }, // link "/browse" "after" .Next
-		"asset":   s.assetURL,
-		"named":   s.named,
-		"num":     grouped,
-		"ms":      milliseconds,
-		"bytes":   byteSize,
-		"percent": func(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" },
-		"score":   func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) },
-		"ago":     func(t time.Time) string { return ago(texts, s.now().Sub(t)) },
-		"exact":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"day":     day,
-		"place":   place,
-		"seg":     url.PathEscape,
-		"dict":    dict,
-		"value":   metaText,
-		"add":     func(a, b int) int { return a + b },
+		"t":        texts.text,                                                            // t "browse.title" args…
+		"link":     func(path string, kv ...string) string { return s.link(path, kv...) }, // link "/browse" "after" .Next
+		"asset":    s.assetURL,
+		"named":    s.named,
+		"num":      grouped,
+		"ms":       milliseconds,
+		"bytes":    byteSize,
+		"percent":  func(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" },
+		"score":    func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) },
+		"ago":      func(t time.Time) string { return ago(texts, s.now().Sub(t)) },
+		"exact":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"day":      day,
+		"place":    place,
+		"seg":      url.PathEscape,
+		"dict":     dict,
+		"value":    metaText,
+		"deref":    func(x *float64) float64 { return *x },
+		"ranges":   rangeNames,
+		"statuses": func() []string { return []string{rag.StatusCurrent, rag.StatusNeedsReview, rag.StatusExpired} },
+		"sizes":    splitterSizes,
+		"add":      func(a, b int) int { return a + b },
 	}
 }
 

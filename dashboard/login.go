@@ -19,8 +19,8 @@ const (
 
 func (s *Server) loginRoutes(on router) {
 	on.view(loginPath, "login", func(r *request) (any, error) { return loginView{Next: r.param("next")}, nil })
-	s.mux.Handle("POST "+loginPath, s.answer("", "login", s.login)) // also where nothing may be changed
-	s.mux.Handle("POST /logout", s.answer("", "login", s.logout))
+	on.post(loginPath, "login", 0, s.login)
+	on.post("/logout", "login", 0, s.logout)
 }
 
 type loginView struct {
@@ -29,7 +29,6 @@ type loginView struct {
 }
 
 func (s *Server) login(r *request) (any, error) {
-	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ type page struct {
 func pages() []page {
 	return []page{
 		{"overview", "/", (*Server).overviewRoutes},
+		{"browse", "/browse", (*Server).browseRoutes},
 	}
 }
 
@@ -42,19 +43,26 @@ func (on router) view(path, name string, show func(*request) (any, error)) {
 	on.s.mux.Handle("GET "+path, on.s.answer(on.page, name, show))
 }
 
-// change answers POST on a path: do makes a change, and returns [redirect] with the page that shows it, or a view as show of
-// [router.view] does. The body has at most maxBody bytes (0: 1 MiB). A read-only server refuses.
-func (on router) change(path, name string, maxBody int64, do func(*request) (any, error)) {
+// post answers POST on a path by do, which returns [redirect] with the page that shows what came of it, or a view as show of
+// [router.view] does. The body has at most maxBody bytes (0: 1 MiB).
+func (on router) post(path, name string, maxBody int64, do func(*request) (any, error)) {
 	if maxBody == 0 {
 		maxBody = maxForm
 	}
 	on.s.mux.Handle("POST "+path, on.s.answer(on.page, name, func(r *request) (any, error) {
-		if on.s.o.ReadOnly {
-			return nil, errReadOnly
-		}
 		r.Body = http.MaxBytesReader(r.w, r.Body, maxBody)
 		return do(r)
 	}))
+}
+
+// change is post for what changes data: a read-only server refuses it.
+func (on router) change(path, name string, maxBody int64, do func(*request) (any, error)) {
+	on.post(path, name, maxBody, func(r *request) (any, error) {
+		if on.s.o.ReadOnly {
+			return nil, errReadOnly
+		}
+		return do(r)
+	})
 }
 
 // handle answers a pattern by a handler that writes its own answer, such as a picture or a stream of events. An error that it

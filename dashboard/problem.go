@@ -15,14 +15,20 @@ var (
 	errInternal = errors.New("internal error; the log has the details")
 )
 
-// invalid returns an error about what the reader gave.
-func invalid(text string) error { return &inputError{text} }
+// invalid returns an error about what the reader gave, in the reader's language.
+func invalid(text string) error { return &saidError{text, rag.ErrInvalid} }
 
-// inputError is a mistake in a form or URL, said in the reader's language.
-type inputError struct{ text string }
+// missing returns an error about something that is not there, in the reader's language.
+func missing(text string) error { return &saidError{text, rag.ErrNotFound} }
 
-func (e *inputError) Error() string { return e.text }
-func (e *inputError) Unwrap() error { return rag.ErrInvalid }
+// saidError is an error in the words of a catalogue.
+type saidError struct {
+	text string
+	kind error
+}
+
+func (e *saidError) Error() string { return e.text }
+func (e *saidError) Unwrap() error { return e.kind }
 
 // problem is the view of an error: what happened, and what to do.
 type problem struct {

@@ -70,15 +70,14 @@ func (s *Server) answer(page, name string, show func(*request) (any, error)) htt
 				return
 			}
 		}
-		status := http.StatusOK
-		if err != nil {
-			if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-				return // nobody waits for it any more
-			}
+		switch {
+		case err == nil:
+			s.show(r, page, name, http.StatusOK, view)
+		case errors.Is(err, context.Canceled) && r.Context().Err() != nil: // nobody waits for it any more
+		default:
 			p := problemOf(r, err)
-			view, name, status = p, "problem", p.Status
+			s.show(r, page, "problem", p.Status, p)
 		}
-		s.show(r, page, name, status, view)
 	})
 }
 
