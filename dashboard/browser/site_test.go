@@ -79,10 +79,6 @@ func (s *site) search(t *testing.T, q rag.Query) string {
 var pages = []struct{ name, path string }{
 	{"overview", "/"},
 	{"browse", "/browse"},
-	{"ingest", "/ingest"},
-	{"ingest-traces", "/traces/ingest"},
-	{"query-traces", "/traces/query"},
-	{"evaluation", "/evaluation"},
 }
 
 func write(t *testing.T, name, text string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -221,9 +222,15 @@ func id(name string) chromedp.CSS { return chromedp.CSS(`[data-testid="` + name 
 // follow clicks on what leads to another page, and waits for that.
 func (b *tab) follow(sel chromedp.CSS) {
 	b.t.Helper()
-	js[bool](b, "window.__old = true")
-	b.do(chromedp.Click(sel))
-	b.until("!window.__old && document.readyState === 'complete'")
+	b.leave(chromedp.Click(sel))
+}
+
+// leave does what leads to another page, and waits for that.
+func (b *tab) leave(step chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.WaitEvent(page.LoadEventFired, nil, step)); err != nil {
+		b.fail(err)
+	}
 	b.unhurt()
 }
 
