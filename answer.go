@@ -59,6 +59,19 @@ func (a Answer) Source(number int) (s AnswerSource, ok bool) {
 	return AnswerSource{}, false
 }
 
+// Outcome is what a trace tells of the answer.
+func (a Answer) Outcome() *AnswerTrace {
+	out := &AnswerTrace{
+		Mode: a.Mode, Reliability: a.Reliability, Refused: a.Refused, Reason: a.Reason, Confidence: a.Confidence,
+		Verified: a.Verified, Usage: a.Usage, Text: a.Text,
+	}
+	for _, c := range a.Citations {
+		source, _ := a.Source(c.Marker)
+		out.Citations = append(out.Citations, CitationTrace{c.Marker, source.Hit.Chunk.ID, c.Verdict, c.Claim})
+	}
+	return out
+}
+
 // Citation is a marker in the text of an answer.
 type Citation struct {
 	Marker     int    // its number, of an AnswerSource
@@ -89,9 +102,10 @@ type Timing struct {
 
 // AnswerStep is something an agent did on the way to its answer.
 type AnswerStep struct {
-	Action      string // name of a tool, "answer" or "verify"
-	Arguments   string // as JSON
-	Observation string // the beginning of what came of it
+	Action      string  // name of a tool, "answer" or "verify"
+	Arguments   string  // as JSON
+	Observation string  // the beginning of what came of it
+	StartMS     float64 // when it began, from the agent's start
 	MS          float64
 }
 

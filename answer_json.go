@@ -89,7 +89,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 		out.Timings[i] = timingJSON(t)
 	}
 	for _, s := range a.Steps {
-		out.Steps = append(out.Steps, answerStepJSON(s))
+		out.Steps = append(out.Steps, answerStepJSON{s.Action, s.Arguments, s.Observation, s.MS})
 	}
 	return json.Marshal(out)
 }

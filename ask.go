@@ -152,6 +152,7 @@ func (a *answering) find(ctx context.Context) error {
 		a.yield(AnswerEvent{Stage: StageQuery})
 		start := a.now()
 		a.search = newSearch(a.Engine, a.req.Query)
+		a.search.started = a.started // one trace has both
 		a.found = a.search.result
 		a.answer.TraceID = a.search.id
 		err := a.search.do(ctx)
@@ -182,7 +183,9 @@ func (a *answering) begin(stage string) (*Span, time.Time) {
 
 // end notes how long a stage took.
 func (a *answering) end(span *Span, start time.Time) {
-	span.ElapsedMS += milliseconds(a.now().Sub(start))
+	now := a.now()
+	span.ElapsedMS += milliseconds(now.Sub(start))
+	span.ran(milliseconds(start.Sub(a.started)), milliseconds(now.Sub(a.started)))
 	a.took(span.Stage, start)
 }
 
@@ -215,10 +218,13 @@ func (a *answering) trace(err error) *Trace {
 	}
 	t := s.trace(err)
 	t.Type, t.Notes = TraceAsk, a.answer.Notes
-	t.TotalMS = milliseconds(a.now().Sub(a.started))
+	if err == nil {
+		t.Answer = a.answer.Outcome()
+	}
 	for _, stage := range answerStages {
 		t.Stages = append(t.Stages, *a.spans[stage])
 	}
+	t.TotalMS = milliseconds(a.now().Sub(a.started))
 	return t
 }
 

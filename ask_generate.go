@@ -19,15 +19,18 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 	span, start := a.begin(StageGenerate)
 	defer func() {
 		if a.end(span, start); err != nil {
-			span.Error = err.Error()
+			span.fail(err)
 		}
 	}()
 	span.Detail["model"] = fingerprint(a.chat)
 	within := time.Duration(a.config.Answer.TimeoutMS) * time.Millisecond
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no whole reply within %v: %w", within, ErrUnavailable))
 	defer cancel()
-	var shown strings.Builder
+	var said, shown strings.Builder // as the model wrote it, and with one form of citations
 	show := func(piece string) bool {
+		if shown.Len() == 0 && piece != "" {
+			span.Detail["first_text_ms"] = milliseconds(a.now().Sub(start))
+		}
 		shown.WriteString(piece)
 		return piece == "" || a.yield(AnswerEvent{Text: piece})
 	}
@@ -50,6 +53,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		if most -= len(text); most <= 0 {
 			text = strings.ToValidUTF8(text[:len(text)+most], "")
 		}
+		said.WriteString(text)
 		if !show(stream.Write(text)) {
 			return "", context.Canceled
 		}
@@ -59,6 +63,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		}
 	}
 	show(stream.Close())
+	span.Detail["output"] = said.String()
 	switch span.Detail["stop"] {
 	case StopLength:
 		a.note(StageGenerate, "", fmt.Sprintf("the reply is cut off: it came to the limit of %d tokens (answer.max_tokens), or to the model's own", a.config.Answer.MaxTokens))
@@ -116,7 +121,7 @@ func (a *answering) verify(ctx context.Context) {
 		err = fmt.Errorf("the verifier gave %d verdicts on %d claims: %w", len(verdicts), len(claims), ErrInvalid)
 	}
 	if err != nil {
-		span.Error = err.Error()
+		span.fail(err)
 		a.note(StageVerify, SpanFailed, "the citations were not looked at: "+err.Error())
 		return
 	}

@@ -123,7 +123,20 @@ func (a *answering) pack() ([]ChatMessage, error) {
 	}
 	messages := []ChatMessage{{Role: RoleSystem, Text: strings.TrimSpace(system.String())}}
 	messages = append(messages, a.lastTurns(budget)...)
-	return append(messages, ChatMessage{Role: RoleUser, Text: strings.TrimSpace(prompt.String())}), nil
+	messages = append(messages, ChatMessage{Role: RoleUser, Text: strings.TrimSpace(prompt.String())})
+	if a.tracing.detail == DetailVerbose {
+		span.Detail["prompt"] = asSent(messages)
+	}
+	return messages, nil
+}
+
+// asSent is a conversation in a trace.
+func asSent(messages []ChatMessage) []map[string]string {
+	sent := make([]map[string]string, len(messages))
+	for i, m := range messages {
+		sent[i] = map[string]string{"role": m.Role, "text": m.Text}
+	}
+	return sent
 }
 
 // lastTurns returns the end of the conversation that has at most so many tokens. It begins with the user.

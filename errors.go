@@ -20,25 +20,28 @@ var (
 	ErrPartial         = errors.New("some sources could not be read") // the report lists them
 )
 
-// errorKinds are the words for the kinds in traces. Of several that an error wraps, the first one is told.
+// errorKinds names the kinds of errors. An error can be of several: the first counts.
 var errorKinds = []struct {
-	kind error
-	word string
+	err  error
+	name string
 }{
-	{context.Canceled, "canceled"}, {context.DeadlineExceeded, "timeout"},
-	{ErrUnknownProvider, "unknown_provider"}, {ErrDimension, "dimension"}, {ErrFingerprint, "fingerprint"},
-	{ErrLocked, "locked"}, {ErrNotFound, "not_found"}, {ErrPartial, "partial"},
-	{ErrUnsupported, "unsupported"}, {ErrUnavailable, "unavailable"}, {ErrInvalid, "invalid"},
+	{context.Canceled, "canceled"}, {ErrLocked, "locked"}, {ErrFingerprint, "fingerprint"}, {ErrPartial, "partial"},
+	{context.DeadlineExceeded, "timeout"}, {ErrUnavailable, "unavailable"}, {ErrDimension, "dimension"},
+	{ErrUnknownProvider, "unknown_provider"}, {ErrNotFound, "not_found"}, {ErrUnsupported, "unsupported"}, {ErrInvalid, "invalid"},
 }
 
-// errorKind names the kind of an error; "other" if it has none.
-func errorKind(err error) string {
+// ErrorKind returns the name of an error's kind, as it stands in traces: "not_found", "canceled", "timeout"; "failed" for
+// one of no kind, "" for nil. An error can be of several kinds: the first in the order above counts, after "canceled".
+func ErrorKind(err error) string {
+	if err == nil {
+		return ""
+	}
 	for _, k := range errorKinds {
-		if errors.Is(err, k.kind) {
-			return k.word
+		if errors.Is(err, k.err) {
+			return k.name
 		}
 	}
-	return "other"
+	return "failed"
 }
 
 // StageError says in which stage of the pipeline, and for which source, an error happened.

@@ -162,9 +162,9 @@ type ingestRun struct {
 	mu     sync.Mutex      // guards what follows, and gone
 	used   map[string]bool // URIs of files that lie beside a source and are parts of it
 	report IngestReport
-	spent  map[string]time.Duration // by stage, summed over workers
-	count  map[string][2]int        // by stage: in, out
-	read   int                      // sources read
+	stages ingestStages
+	files  fileTraces
+	read   int // sources read
 	images int
 	pages  int
 	bytes  int64
@@ -174,7 +174,7 @@ func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
 		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
-		spent: map[string]time.Duration{}, count: map[string][2]int{},
+		stages: ingestStages{spans: map[string]*Span{}, parsers: map[string]int{}},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
 }
@@ -184,15 +184,6 @@ func (r *ingestRun) fail(stage, uri string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Failed = append(r.report.Failed, SourceFailure{URI: uri, Stage: stage, Err: err, Error: err.Error()})
-}
-
-// timed adds the time since start, and what went in and out, to a stage.
-func (r *ingestRun) timed(stage string, start time.Time, in, out int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.spent[stage] += r.now().Sub(start)
-	c := r.count[stage]
-	r.count[stage] = [2]int{c[0] + in, c[1] + out}
 }
 
 // progress tells the caller, one call at a time.
@@ -348,13 +339,14 @@ func (r *ingestRun) readAndWrite(ctx context.Context) error {
 
 // prepareOne reads one source and hands it to the writer. A failure of the source is noted; one of the catalog ends the run.
 func (r *ingestRun) prepareOne(ctx context.Context, src Source, made chan<- *prepared, cancel context.CancelCauseFunc) {
-	p, err := r.prepare(ctx, src)
+	file := &FileTrace{URI: src.URI, StartMS: r.sinceStart(r.now())}
+	p, err := r.prepare(ctx, src, file)
 	var stage *StageError
 	switch {
 	case ctx.Err() != nil:
 		return
 	case errors.As(err, &stage):
-		r.noteFailure(src, stage)
+		r.noteFailure(src, stage, file)
 	case err != nil:
 		cancel(err)
 		return

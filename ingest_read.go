@@ -20,6 +20,7 @@ import (
 // prepared is a source that was read and is to be written.
 type prepared struct {
 	action string // as in PlanItem
+	file   *FileTrace
 	docs   []preparedDoc
 	stale  []Entry // documents this source no longer gives, or the one it was moved from
 }
@@ -32,10 +33,10 @@ type preparedDoc struct {
 
 // prepare checks a source and, unless it is unchanged, loads, splits and transforms it. It returns nil if there is
 // nothing to write. A *StageError is the source's own failure; any other error is the catalog's.
-func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) {
+func (r *ingestRun) prepare(ctx context.Context, src Source, file *FileTrace) (*prepared, error) {
 	ctx, cancel := r.config.Ingest.deadline(ctx)
 	defer cancel()
-	p, err := r.prepareInTime(ctx, src)
+	p, err := r.prepareInTime(ctx, src, file)
 	if err == nil || ctx.Err() == nil {
 		return p, err
 	}
@@ -49,7 +50,7 @@ func (r *ingestRun) prepare(ctx context.Context, src Source) (*prepared, error) 
 	return nil, err
 }
 
-func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, error) {
+func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTrace) (*prepared, error) {
 	start := r.now()
 	data, err := r.loaders.read(ctx, src)
 	if err != nil {
@@ -63,6 +64,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	if err != nil {
 		return nil, err
 	}
+	file.Action, file.Bytes = action, rd.want.Size
 	switch {
 	case r.req.DryRun:
 		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
@@ -79,22 +81,24 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source) (*prepared, e
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	r.timed(StageLoad, start, 1, len(docs))
+	r.timed(StageLoad, start, 1, len(docs), file)
+	r.parsedBy(rd.loader)
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
-	p, err := r.assemble(ctx, rd.want, docs)
+	p, err := r.assemble(ctx, rd.want, docs, file)
 	if err != nil {
 		return nil, err
 	}
-	p.action = action
+	p.action, p.file = action, file
 	return p, r.replace(ctx, p, src, was)
 }
 
 // reading is what the ledger is to hold of a source, and how its documents are got.
 type reading struct {
-	want  Entry                                                 // but for what its documents say of themselves, and Parts
-	parts func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
-	parse func(context.Context) ([]Document, []Part, error)     // documents, and the parts they were made with
+	loader string                                                // name of the one that reads it; "" for a document of an export
+	want   Entry                                                 // but for what its documents say of themselves, and Parts
+	parts  func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
+	parse  func(context.Context) ([]Document, []Part, error)     // documents, and the parts they were made with
 }
 
 // reading tells by a source's bytes how it is read.
@@ -120,6 +124,7 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
 		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
 	}
+	rd.loader = loader.name
 	rd.parts = (&partReader{open: src.Beside, limits: r.config.Ingest}).now
 	rd.parse = func(ctx context.Context) ([]Document, []Part, error) { return r.loaders.parse(ctx, loader, src, data) }
 	return rd, nil
@@ -159,7 +164,7 @@ func (r *ingestRun) check(ctx context.Context, rd reading) (was *goneSource, act
 }
 
 // assemble splits and transforms the documents of one source.
-func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document) (*prepared, error) {
+func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, file *FileTrace) (*prepared, error) {
 	p := &prepared{}
 	steps := r.steps.document()
 	ctx = steps.within(ctx)
@@ -169,7 +174,7 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document) (
 		if doc.Language == "" {
 			doc.Language = lang.Detect(doc.Text[:min(len(doc.Text), languageSample)])
 		}
-		chunks, err := r.cut(ctx, doc)
+		chunks, err := r.cut(ctx, doc, file)
 		if err != nil {
 			return nil, err
 		}
@@ -177,6 +182,8 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document) (
 		entry.URI, entry.DocID, entry.Title, entry.State = doc.URI, doc.ID, doc.Title, doc.State
 		entry.Language, entry.Meta, entry.Validity, entry.Warnings = doc.Language, doc.Meta, doc.Validity, doc.Warnings
 		entry.Images = len(doc.Images)
+		file.Images += len(doc.Images)
+		file.Chunks += len(chunks)
 		for j := range chunks {
 			entry.Chunks = append(entry.Chunks, chunkRef(&chunks[j]))
 		}
@@ -223,7 +230,7 @@ func (r *ingestRun) replace(ctx context.Context, p *prepared, src Source, was *g
 const languageSample = 8 << 10
 
 // cut splits a document and lets the transformers work on its chunks.
-func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
+func (r *ingestRun) cut(ctx context.Context, doc *Document, file *FileTrace) ([]Chunk, error) {
 	start := r.now()
 	chunks, err := r.splitter.Split(ctx, *doc)
 	if err != nil {
@@ -235,7 +242,7 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 	if err := r.identify(doc, chunks); err != nil {
 		return nil, &StageError{StageSplit, doc.URI, err}
 	}
-	r.timed(StageSplit, start, 1, len(chunks))
+	r.timed(StageSplit, start, 1, len(chunks), file)
 
 	start = r.now()
 	before := len(chunks)
@@ -258,7 +265,8 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document) ([]Chunk, error) {
 			return nil, &StageError{StageTransform, doc.URI, err}
 		}
 	}
-	r.timed(StageTransform, start, before, len(chunks))
+	r.timed(StageTransform, start, before, len(chunks), file)
+	r.measure(chunks)
 	return chunks, nil
 }
 
@@ -323,7 +331,7 @@ func canonical(m Meta) []byte {
 }
 
 // noteFailure records a source's failure. In a folder, a file that no loader reads is no failure but is listed.
-func (r *ingestRun) noteFailure(src Source, e *StageError) {
+func (r *ingestRun) noteFailure(src Source, e *StageError, file *FileTrace) {
 	if errors.Is(e.Err, errNoLoader) && r.scopeOf(src.URI) != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -331,6 +339,8 @@ func (r *ingestRun) noteFailure(src Source, e *StageError) {
 		return
 	}
 	r.fail(e.Stage, src.URI, e.Err)
+	file.Error = e.Error()
+	r.keepFile(file)
 }
 
 // plan notes what a dry run would do.

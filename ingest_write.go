@@ -81,8 +81,9 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.unindex(ctx, r.indexName(), removed); err != nil {
 		return err
 	}
-	r.timed(StageUpsert, start, len(w.changed), len(w.changed))
+	r.timed(StageUpsert, start, len(w.changed), len(w.changed), filesOf(group)...)
 	r.tally(group, w)
+	r.noteGroup(group, len(removed))
 	return nil
 }
 
@@ -131,11 +132,13 @@ func (r *ingestRun) vectorsFor(ctx context.Context, group []*prepared) (*groupWo
 	}
 	err = r.embedInto(ctx, fresh, w.vectors)
 	if err == nil || ctx.Err() != nil {
-		r.timed(StageEmbed, start, len(fresh), len(fresh))
+		r.timed(StageEmbed, start, len(fresh), len(fresh), filesOf(group)...)
 		return w, group, err
 	}
 	if len(group) == 1 { // it is this source that cannot be embedded
 		r.fail(StageEmbed, group[0].docs[0].Entry.URI, err)
+		group[0].file.Error = err.Error()
+		r.keepFile(group[0].file)
 		return w, nil, nil
 	}
 	return r.oneByOne(ctx, group)
@@ -239,6 +242,7 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 	}
 	before := r.report.Embedded + r.report.Cached
 	got, err := r.embedAll(ctx, texts, r.req.Force, func(done int) {
+		r.noteBatch()
 		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
 	})
 	if err != nil {

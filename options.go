@@ -30,6 +30,8 @@ type settings struct {
 	reranker     Reranker
 	verifier     Verifier
 	sink         TraceSink
+	secrets      []string
+	traceDir     string
 	snapshot     bool
 	lockWait     time.Duration
 
@@ -115,5 +117,16 @@ func WithQueryTransformers(ts ...QueryTransformer) Option {
 // WithVerifier has the citations of answers judged by v.
 func WithVerifier(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
+// WithTraceDir has the configured trace sink write below this folder, not below the data folder: a snapshot, which writes
+// nothing there, then keeps traces too.
+func WithTraceDir(dir string) Option { return func(s *settings) { s.traceDir = dir } }
+
 // WithTraceSink records traces here.
 func WithTraceSink(t TraceSink) Option { return func(s *settings) { s.sink = t } }
+
+// WithSecrets names values that no trace may tell, besides those that the engine knows: the settings that stand under keys
+// of secrets (key, token, secret, password, credential, authorization, headers), and what WithGetenv gave. Values of
+// fewer than six bytes are not looked for.
+func WithSecrets(values ...string) Option {
+	return func(s *settings) { s.secrets = append(s.secrets, values...) }
+}

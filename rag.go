@@ -55,6 +55,7 @@ type Engine struct {
 	verifier     Verifier     // nil: citations are not looked at
 	prompts      prompts
 	sink         TraceSink         // nil: off
+	tracing      tracing           // what a trace may tell
 	methods      map[string]string // provider by stage, for traces
 
 	queryTransforms []namedTransform
@@ -119,6 +120,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 
 // build makes the providers in the order in which one needs the other.
 func (e *Engine) build(s *settings) error {
+	s.noteSecrets()
 	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Getenv: s.getenv}
 	c, p := &s.config, s.providers
 	e.tokens = wordEstimate{}
@@ -167,10 +169,8 @@ func (e *Engine) build(s *settings) error {
 	if err = e.buildAnswers(s, env); err != nil {
 		return err
 	}
-	if s.sink != nil || c.Trace.Provider != None {
-		if e.sink, err = provide(e, "trace", "trace", s.sink, c.Trace, &p.TraceSinks, env); err != nil {
-			return err
-		}
+	if err = e.buildTraces(s, env); err != nil {
+		return err
 	}
 	if err = e.buildTransformers(s, env); err != nil {
 		return err

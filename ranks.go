@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxCandidates is how many candidates of a stage a trace lists.
+// maxCandidates is how many candidates of a stage a trace lists at DetailStandard.
 const maxCandidates = 50
 
 // placed is the best place that a lane gave a chunk over all texts.
@@ -44,9 +44,10 @@ func (s *search) rankLane(span *Span) {
 	lists, ranks := s.lists[span.Stage], s.ranks[span.Stage]
 	span.Out = len(ranks)
 	listed := map[string]bool{}
-	for i := 0; len(listed) < min(len(ranks), maxCandidates); i++ {
+	most := s.tracing.most()
+	for i := 0; len(listed) < min(len(ranks), most); i++ {
 		for _, l := range lists {
-			if i >= len(l.matches) || listed[l.matches[i].ID] || len(listed) == maxCandidates {
+			if i >= len(l.matches) || listed[l.matches[i].ID] || len(listed) == most {
 				continue
 			}
 			id := l.matches[i].ID
@@ -64,7 +65,7 @@ func (s *search) rankFusion(span *Span) {
 			seen[id] = true
 		}
 	}
-	var t moveTally
+	t := moveTally{most: s.tracing.most()}
 	for i, m := range s.fused {
 		c := Candidate{ChunkID: m.ID, Rank: i + 1, Score: m.Score}
 		var by []int
@@ -95,7 +96,7 @@ func (s *search) rankRerank(span *Span, before map[string]int) {
 
 // rankHits compares a list of hits with the places they had before.
 func (s *search) rankHits(span *Span, hits []Hit, before map[string]int) {
-	var t moveTally
+	t := moveTally{most: s.tracing.most()}
 	for i, h := range hits {
 		c := Candidate{ChunkID: h.Chunk.ID, Rank: i + 1, Score: h.Score}
 		if rank, ok := before[h.Chunk.ID]; ok {
@@ -107,7 +108,10 @@ func (s *search) rankHits(span *Span, hits []Hit, before map[string]int) {
 }
 
 // moveTally sums up rank changes.
-type moveTally struct{ m Moves }
+type moveTally struct {
+	m    Moves
+	most int // candidates that are listed
+}
 
 // add completes a candidate's change of rank, counts it, and lists it while there is room.
 func (t *moveTally) add(span *Span, c Candidate) {
@@ -129,7 +133,7 @@ func (t *moveTally) add(span *Span, c Candidate) {
 			t.m.Unchanged++
 		}
 	}
-	if len(span.Candidates) < maxCandidates {
+	if len(span.Candidates) < t.most {
 		span.Candidates = append(span.Candidates, c)
 	}
 }
@@ -144,69 +148,57 @@ func (s *search) trace(err error) *Trace {
 	t := &Trace{
 		ID: s.id, Type: TraceQuery, Timestamp: s.started, Collection: s.q.Collection,
 		UserQuery: s.q.Text, Mode: string(s.result.Mode), Notes: s.result.Notes,
-		TotalMS: milliseconds(s.now().Sub(s.started)),
+		TotalMS: s.sinceStart(s.now()),
 	}
 	for _, stage := range queryStages {
 		t.Stages = append(t.Stages, *s.spans[stage])
 	}
 	for i, h := range s.result.Hits {
-		t.TopK = append(t.TopK, TopHit{i + 1, h.Chunk.ID, h.Chunk.URI, h.Score, len(h.Chunk.Images), h.Trail})
+		t.TopK = append(t.TopK, TopHit{Rank: i + 1, ChunkID: h.Chunk.ID, URI: h.Chunk.URI, Score: h.Score, Images: len(h.Chunk.Images), Trail: h.Trail})
 	}
-	if err != nil {
-		t.Error, t.ErrorKind = err.Error(), errorKind(err)
+	if s.tracing.detail == DetailVerbose {
+		s.showPassages(t)
 	}
+	t.fail(err)
 	return t
 }
 
-// ingestStages are the stages of an ingest, in order.
-var ingestStages = []string{StageLoad, StageSplit, StageTransform, StageEmbed, StageUpsert}
-
-// maxPaths is how many of the scopes or URIs asked for a trace lists.
-const maxPaths = 20
-
-// trace of an ingest. Times are summed over workers, so they can exceed the whole.
-func (r *ingestRun) trace(err error) *Trace {
-	rep := &r.report
-	t := &Trace{
-		ID: r.id, Type: TraceIngest, Timestamp: r.started, Collection: r.name, TotalMS: milliseconds(r.now().Sub(r.started)),
-		Counts: &Counts{
-			Added: rep.Added, Updated: rep.Updated, Moved: rep.Moved, Unchanged: rep.Unchanged, Deleted: rep.Deleted,
-			Failed: len(rep.Failed), Chunks: rep.Chunks.New + rep.Chunks.Reused, Images: r.images,
-		},
-	}
-	for _, set := range r.req.Sources {
-		if set.Scope != "" && len(t.SourcePath) < maxPaths {
-			t.SourcePath = append(t.SourcePath, set.Scope)
-		}
-	}
-	for _, src := range r.sources {
-		if len(t.SourcePath) < maxPaths && r.scopeOf(src.URI) == "" {
-			t.SourcePath = append(t.SourcePath, src.URI)
-		}
-	}
-	details := map[string]map[string]any{
-		StageLoad:  {"size": r.bytes, "pages": r.pages, "images": r.images, "skipped": len(rep.Skipped), "failed": len(rep.Failed)},
-		StageSplit: {"chunks": r.count[StageSplit][1]},
-	}
-	if len(rep.Steps) > 0 {
-		details[StageTransform] = map[string]any{"steps": rep.Steps}
-	}
-	if r.embedder != nil {
-		m := r.embedder.Model()
-		details[StageEmbed] = map[string]any{"model": m.Name, "dimension": m.Dims, "embedded": rep.Embedded, "cached": rep.Cached, "reused": rep.Chunks.Reused, "truncated_inputs": rep.Truncated}
-	}
-	for _, stage := range ingestStages {
-		c := r.count[stage]
-		span := Span{Stage: stage, Method: r.methods[stage], ElapsedMS: milliseconds(r.spent[stage]), In: c[0], Out: c[1], Detail: details[stage]}
-		if stage == StageEmbed && r.embedder == nil {
-			span.Status = SpanOff
-		}
-		t.Stages = append(t.Stages, span)
-	}
+// fail notes why the call failed, if it did.
+func (t *Trace) fail(err error) {
 	if err != nil {
-		t.Error, t.ErrorKind = err.Error(), errorKind(err)
+		t.Error, t.ErrorKind = err.Error(), ErrorKind(err)
 	}
-	return t
+}
+
+// fail notes why the stage failed.
+func (s *Span) fail(err error) { s.Error, s.ErrorKind = err.Error(), ErrorKind(err) }
+
+// ran notes that the stage was at work between two offsets from the trace's start, in milliseconds.
+func (s *Span) ran(from, to float64) {
+	if s.EndMS == 0 {
+		s.StartMS = from
+	}
+	s.EndMS = max(s.EndMS, to)
+}
+
+// showPassages gives the candidates that were read, and the results, their URIs and the beginnings of their texts.
+func (s *search) showPassages(t *Trace) {
+	uris, snippets := map[string]string{}, map[string]string{}
+	for _, hits := range [][]Hit{s.pool, s.result.Hits} {
+		for i := range hits {
+			c := &hits[i].Chunk
+			uris[c.ID], snippets[c.ID] = c.URI, s.tracing.snippet(c.Text)
+		}
+	}
+	for i := range t.Stages {
+		for j := range t.Stages[i].Candidates {
+			c := &t.Stages[i].Candidates[j]
+			c.URI, c.Snippet = uris[c.ChunkID], snippets[c.ChunkID]
+		}
+	}
+	for i := range t.TopK {
+		t.TopK[i].Snippet = snippets[t.TopK[i].ChunkID]
+	}
 }
 
 // record hands a trace to the sink. A trace that cannot be kept is logged: it must not fail the call it is about.
@@ -216,7 +208,7 @@ func (e *Engine) record(ctx context.Context, t *Trace) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // a cancelled call is traced too
 	defer cancel()
-	if err := e.sink.Record(ctx, t); err != nil {
+	if err := e.sink.Record(ctx, e.tracing.tell(t)); err != nil {
 		e.log.Warn("trace not kept", "trace", t.ID, "error", err)
 	}
 }

@@ -18,7 +18,7 @@ func matches(ids ...string) []Match {
 
 // The reference example of the rank table: 4 and 4 become 2, so the chunk moved up by 2.
 func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
-	s := &search{fused: matches("a", "d", "x", "c"), lists: map[string][]found{}, ranks: map[string]map[string]placed{}}
+	s := &search{Engine: &Engine{tracing: tracing{detail: DetailStandard}}, fused: matches("a", "d", "x", "c"), lists: map[string][]found{}, ranks: map[string]map[string]placed{}}
 	s.take(StageDense, []found{{0, matches("a", "b", "c", "d", "e")}})
 	s.take(StageSparse, []found{{0, matches("x", "a", "y", "d")}})
 	span := &Span{Stage: StageFusion}
@@ -41,7 +41,7 @@ func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
 }
 
 func TestRankOfANewChunkIsNullNotAGain(t *testing.T) {
-	var tally moveTally
+	tally := moveTally{most: maxCandidates}
 	span := &Span{}
 	tally.add(span, Candidate{ChunkID: "n", Rank: 1})
 	tally.close(span, 0)
@@ -58,7 +58,7 @@ func TestRankOfANewChunkIsNullNotAGain(t *testing.T) {
 }
 
 func TestRerankComparesWithTheFusedList(t *testing.T) {
-	s := &search{}
+	s := &search{Engine: &Engine{tracing: tracing{detail: DetailStandard}}}
 	for _, id := range []string{"c", "a", "b"} {
 		s.hits = append(s.hits, Hit{Chunk: Chunk{ID: id}})
 	}

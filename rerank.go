@@ -37,7 +37,7 @@ func (s *search) rerank(ctx context.Context) {
 	if reason := foreign(s.language, model.Languages); reason != "" {
 		s.result.Rerank = RerankStatus{RerankLeftOut, reason}
 		s.note(StageRerank, SpanLeftOut, reason)
-		s.spans[StageRerank].Detail["status"] = RerankLeftOut
+		s.spans[StageRerank].Detail["status"], s.spans[StageRerank].Detail["fallback"] = RerankLeftOut, true
 		return
 	}
 	span, start := s.begin(StageRerank)
@@ -51,12 +51,12 @@ func (s *search) rerank(ctx context.Context) {
 			s.result.Rerank.Status = RerankTimeout
 		}
 		s.note(StageRerank, SpanFailed, "the fusion order stands: "+err.Error())
-		span.Error = err.Error()
-		span.Detail["status"] = s.result.Rerank.Status
+		span.fail(err)
+		span.Detail["status"], span.Detail["fallback"] = s.result.Rerank.Status, true
 		return
 	}
 	s.result.Rerank.Status = RerankOK
-	span.Detail["status"] = RerankOK
+	span.Detail["status"], span.Detail["fallback"] = RerankOK, false
 	before := make(map[string]int, len(s.hits))
 	for i, h := range s.hits {
 		before[h.Chunk.ID] = i + 1

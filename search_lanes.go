@@ -20,16 +20,20 @@ var queryStages = []string{StageQuery, StageDense, StageSparse, StageFusion, Sta
 // begin starts a stage's span anew.
 func (s *search) begin(stage string) (*Span, time.Time) {
 	span := s.spans[stage]
-	*span = Span{Stage: stage, Method: span.Method, Detail: map[string]any{}, ElapsedMS: span.ElapsedMS}
+	*span = Span{Stage: stage, Method: span.Method, Detail: map[string]any{}, ElapsedMS: span.ElapsedMS, StartMS: span.StartMS, EndMS: span.EndMS}
 	return span, s.now()
 }
 
 // end adds the time since start.
 func (s *search) end(span *Span, start time.Time) {
-	elapsed := s.now().Sub(start)
-	span.ElapsedMS += milliseconds(elapsed)
-	s.report(span.Stage, span.Out, elapsed)
+	now := s.now()
+	span.ElapsedMS += milliseconds(now.Sub(start))
+	span.ran(s.sinceStart(start), s.sinceStart(now))
+	s.report(span.Stage, span.Out, now.Sub(start))
 }
+
+// sinceStart is the offset of an instant in the trace, in milliseconds.
+func (s *search) sinceStart(at time.Time) float64 { return milliseconds(at.Sub(s.started)) }
 
 // report tells who listens that a stage has ended.
 func (s *search) report(stage string, hits int, elapsed time.Duration) {
@@ -124,7 +128,8 @@ type lane struct {
 	stage string
 	lists []found // of the texts that were looked up, in their order
 	errs  []error // by lookup; nil where there is a list, or the text does not go to this lane
-	spent time.Duration
+	began time.Time
+	ended time.Time
 }
 
 // hits counts what the lane found.
@@ -155,11 +160,11 @@ func (s *search) lanes(ctx context.Context, deeper int) error {
 		wg.Go(func() {
 			start := s.now()
 			l := s.askEach(stage, search)
-			l.spent = s.now().Sub(start)
+			l.began, l.ended = start, s.now()
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, l)
-			s.report(stage, l.hits(), l.spent)
+			s.report(stage, l.hits(), l.ended.Sub(l.began))
 		})
 	}
 	if s.dense {
@@ -244,10 +249,11 @@ func (s *search) takeLanes(got []lane) error {
 	var errs []error
 	for _, l := range got {
 		span := s.spans[l.stage]
-		span.ElapsedMS += milliseconds(l.spent)
+		span.ElapsedMS += milliseconds(l.ended.Sub(l.began))
+		span.ran(s.sinceStart(l.began), s.sinceStart(l.ended))
 		if len(l.lists) == 0 {
 			err := cmp.Or(l.errs...) // of the question, if it was looked up
-			span.Error = err.Error()
+			span.fail(err)
 			s.note(l.stage, SpanFailed, err.Error())
 			errs = append(errs, &StageError{Stage: l.stage, Err: err})
 			s.drop(l.stage)

@@ -128,8 +128,8 @@ func TestCollapseListsWhatFell(t *testing.T) {
 	if got := search(t, eng, rag.Query{Text: "notice period", Mode: rag.Sparse, Collapse: new(1.0)}); len(got.Hits) != 5 {
 		t.Errorf("only the same words: got %d hits, want 5", len(got.Hits))
 	}
-	left, ok := res.Trace.Stages[5].Detail["left_out"].([]map[string]string)
-	if !ok || len(left) != 2 || !strings.HasPrefix(left[0]["reason"], "near-duplicate of ") {
+	left := detail[[]map[string]string](t, &res.Trace.Stages[5], "left_out")
+	if len(left) != 2 || !strings.HasPrefix(left[0]["reason"], "near-duplicate of ") {
 		t.Errorf("left out: %v", res.Trace.Stages[5].Detail)
 	}
 	x, err := eng.Explain(t.Context(), rag.Query{Text: "notice period", Collapse: new(0.9)}, left[0]["chunk_id"])

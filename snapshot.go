@@ -12,7 +12,7 @@ import (
 //
 // The catalog and the stores that share its file are copied into a temporary folder, which goes when the engine is closed
 // and takes as much room as they do. What other stores keep elsewhere is read as it is. Caches start empty and
-// traces go only to a sink of [WithTraceSink], or one that writes elsewhere. What would change the data is ErrUnsupported:
+// traces go only to a sink of [WithTraceSink], to the folder of [WithTraceDir], or to a sink that writes elsewhere. What would change the data is ErrUnsupported:
 // Ingest, except for a dry run, Delete, Reindex, Repair and Compact. ErrNotFound: there is no data in the folder.
 func WithSnapshot() Option { return func(s *settings) { s.snapshot = true } }
 

@@ -55,7 +55,7 @@ func TestSubQueriesFindWhatTheQuestionDoesNot(t *testing.T) {
 	if s := span(t, res, rag.StageSparse); s.Out != 3 || len(s.Candidates) != 3 || s.Candidates[0].FoundBy[0] != 0 || s.Candidates[2].FoundBy[0] != 2 {
 		t.Errorf("candidates of the lane %+v, want three in the order of the texts", s.Candidates)
 	}
-	looked, _ := span(t, res, rag.StageQuery).Detail["looked_up"].([]rag.SubQuery)
+	looked := detail[[]rag.SubQuery](t, new(span(t, res, rag.StageQuery)), "looked_up")
 	want := []rag.SubQuery{{Text: "platform nine", Weight: 1}, {Text: "ducks on ponds", Weight: 1}, {Text: "owls hunt", Weight: 2}}
 	if diff := cmp.Diff(want, looked); diff != "" {
 		t.Error(diff)

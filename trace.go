@@ -59,7 +59,7 @@ type Trace struct {
 	Answer     *AnswerTrace `json:"answer,omitempty"` // ask
 	Notes      []Note       `json:"notes,omitempty"`
 	Error      string       `json:"error,omitempty"`
-	ErrorKind  string       `json:"error_kind,omitempty"` // of Error, for counting: "not_found", "unavailable" …, "canceled", "timeout", "other"
+	ErrorKind  string       `json:"error_kind,omitempty"` // as [ErrorKind] of that error
 }
 
 // TopHit is a final result in a trace.
@@ -68,8 +68,9 @@ type TopHit struct {
 	ChunkID string  `json:"chunk_id"`
 	URI     string  `json:"uri"`
 	Score   float64 `json:"score"`
-	Images  int     `json:"images,omitempty"` // pictures that stand in it
-	Trail   []Rank  `json:"trail,omitempty"`  // as [Hit].Trail
+	Images  int     `json:"images,omitempty"`  // pictures that stand in it
+	Trail   []Rank  `json:"trail,omitempty"`   // as [Hit].Trail
+	Snippet string  `json:"snippet,omitempty"` // verbose: the beginning of the passage, at most 200 characters
 }
 
 // FileTrace is a source in the trace of an ingest.
@@ -90,6 +91,7 @@ type FileSpan struct {
 	Stage   string  `json:"stage"`
 	StartMS float64 `json:"start_ms"` // from the trace's start
 	EndMS   float64 `json:"end_ms"`
+	MS      float64 `json:"elapsed_ms"`       // time spent between: less if it has several documents
 	Shared  int     `json:"shared,omitempty"` // sources for which it was done at once, if there are several
 }
 
@@ -145,8 +147,9 @@ type Span struct {
 	Out        int            `json:"out"`                  // and that went out
 	Candidates []Candidate    `json:"candidates,omitempty"` // query: the best of what the stage ranked, at most 50
 	Moves      *Moves         `json:"rank_changes,omitempty"`
-	Detail     map[string]any `json:"details,omitempty"`
+	Detail     map[string]any `json:"details,omitempty"` // texts, numbers, truths, lists and maps, as encoding/json reads them
 	Error      string         `json:"error,omitempty"`
+	ErrorKind  string         `json:"error_kind,omitempty"` // as [ErrorKind] of that error
 }
 
 // Candidate is a chunk as one stage ranked it. Ranks are 1-based; null where the chunk was not in that list.
@@ -159,6 +162,8 @@ type Candidate struct {
 	RankDelta  *int    `json:"rank_delta"` // before − after: positive moved up; null for a new chunk
 	DenseRank  *int    `json:"dense_rank,omitempty"`
 	SparseRank *int    `json:"sparse_rank,omitempty"`
+	URI        string  `json:"uri,omitempty"`      // verbose: of candidates that were read
+	Snippet    string  `json:"snippet,omitempty"`  // verbose: the beginning of the passage, at most 200 characters
 	FoundBy    []int   `json:"found_by,omitempty"` // lanes and fusion of a search with sub-queries: the texts that found it, 0 for the question and n for the n-th of "looked_up" behind it
 }
 

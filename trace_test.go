@@ -3,7 +3,6 @@ package rag_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,7 +37,6 @@ func TestATraceNamesTheKindOfItsError(t *testing.T) {
 		{t.Context(), rag.Query{Text: "opals", Collection: "none"}, nil, "not_found"},
 		{stopped, rag.Query{Text: "opals"}, nil, "canceled"},
 		{t.Context(), rag.Query{Text: "opals", Mode: rag.Dense}, errors.New("out of order"), "unavailable"}, // no lane answered
-		{t.Context(), rag.Query{Text: "opals", Mode: rag.Dense}, fmt.Errorf("too long: %w", rag.ErrDimension), "dimension"},
 	} {
 		f.embedder.Before = func(context.Context, rag.EmbedRole, []string) error { return c.failing }
 		_, err := f.Search(c.ctx, c.q)

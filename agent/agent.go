@@ -156,7 +156,6 @@ func (a *Agent) investigate(ctx context.Context, req rag.AskRequest, d Decision)
 			broken = broken || !yield(rag.AnswerEvent{Stage: stage}, nil)
 			return !broken
 		}
-		start := a.config.Now()
 		err := errNoModel
 		if a.config.Model != nil && !req.Extractive {
 			r.start(req.Turns)
@@ -174,8 +173,8 @@ func (a *Agent) investigate(ctx context.Context, req rag.AskRequest, d Decision)
 			r.fall(ctx, req, err, yield)
 			return
 		}
-		r.answer.Timings = append(r.answer.Timings, rag.Timing{Stage: stageAgent, MS: milliseconds(a.config.Now().Sub(start))})
-		a.record(ctx, r.answer, start)
+		r.answer.Timings = append(r.answer.Timings, rag.Timing{Stage: stageAgent, MS: milliseconds(a.config.Now().Sub(r.started))})
+		a.record(ctx, r.answer, r.started)
 		if yield(rag.AnswerEvent{Text: r.answer.Text}, nil) {
 			yield(rag.AnswerEvent{Answer: r.answer}, nil)
 		}
@@ -192,7 +191,7 @@ func (a *Agent) newRun(req rag.AskRequest, d Decision) *run {
 		q.TopK = a.config.TopK
 	}
 	return &run{
-		Agent: a, query: q, question: question(&req), table: newTable(), searched: map[string][]int{},
+		Agent: a, started: a.config.Now(), query: q, question: question(&req), table: newTable(), searched: map[string][]int{},
 		answer: &rag.Answer{Question: question(&req), Collection: cmp.Or(q.Collection, a.engine.Config().Collection), Intent: d.Intent, Mode: rag.AnswerAgent},
 	}
 }
@@ -232,10 +231,10 @@ func (r *run) fall(ctx context.Context, req rag.AskRequest, why error, yield fun
 
 // record writes a trace of an agent's steps. Each of its searches has a trace of its own.
 func (a *Agent) record(ctx context.Context, answer *rag.Answer, start time.Time) {
-	t := &rag.Trace{Type: rag.TraceAgent, Timestamp: start, Collection: answer.Collection, UserQuery: answer.Question, Notes: answer.Notes,
+	t := &rag.Trace{Type: rag.TraceAgent, Timestamp: start, Collection: answer.Collection, UserQuery: answer.Question, Notes: answer.Notes, Answer: answer.Outcome(),
 		TotalMS: milliseconds(a.config.Now().Sub(start))}
 	for _, s := range answer.Steps {
-		t.Stages = append(t.Stages, rag.Span{Stage: s.Action, ElapsedMS: s.MS, Detail: map[string]any{"arguments": s.Arguments, "observation": s.Observation}})
+		t.Stages = append(t.Stages, rag.Span{Stage: s.Action, StartMS: s.StartMS, EndMS: min(s.StartMS+s.MS, t.TotalMS), ElapsedMS: s.MS, Detail: map[string]any{"arguments": s.Arguments, "observation": s.Observation}})
 	}
 	answer.TraceID = a.engine.Record(ctx, t)
 }

@@ -14,6 +14,7 @@ import (
 // run is the work of an agent on one question.
 type run struct {
 	*Agent
+	started  time.Time
 	query    rag.Query // how the agent searches: with the caller's conditions, which it cannot change
 	question string
 	began    func(stage string) bool // tells the caller that a stage begins; false: nobody listens any more
@@ -190,7 +191,8 @@ func (r *run) act(ctx context.Context, said string, calls []rag.ToolCall) error 
 // step notes what was done.
 func (r *run) step(action, arguments, seen string, start time.Time) {
 	r.answer.Steps = append(r.answer.Steps, rag.AnswerStep{
-		Action: action, Arguments: arguments, Observation: clip(seen), MS: milliseconds(r.config.Now().Sub(start)),
+		Action: action, Arguments: arguments, Observation: clip(seen),
+		StartMS: milliseconds(start.Sub(r.started)), MS: milliseconds(r.config.Now().Sub(start)),
 	})
 }
 

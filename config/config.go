@@ -35,6 +35,10 @@ type Loaded struct {
 	Config rag.Config
 	Path   string // of the file; "" if there is none and everything is a default
 
+	// Secrets are the values of environment variables that went into the texts of the file, for [rag.WithSecrets]: traces
+	// and whatever else is kept must not tell them.
+	Secrets []string
+
 	origins map[string]Origin
 }
 
@@ -95,7 +99,13 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err != nil || root == nil {
 		return loaded, err
 	}
-	r := reader{file: path, lookup: lookup, origins: map[string]Origin{}}
+	r := reader{file: path, origins: map[string]Origin{}, lookup: func(name string) (string, bool) {
+		value, ok := lookup(name)
+		if ok {
+			loaded.Secrets = append(loaded.Secrets, value)
+		}
+		return value, ok
+	}}
 	values, err := r.value(root, reflect.TypeFor[rag.Config](), "")
 	if err != nil {
 		return Loaded{}, err

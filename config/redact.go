@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/secret"
 )
-
-// hidden stands where a secret was.
-const hidden = "***"
 
 // Value is one value of a configuration in a form that may be shown.
 type Value struct {
@@ -84,7 +80,7 @@ func (p *printer) settings(raw json.RawMessage, path string) {
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
-		v = hidden // made by a program, not read by Load: it may hold anything
+		v = secret.Hidden // made by a program, not read by Load: it may hold anything
 	}
 	p.free(v, path)
 }
@@ -111,10 +107,10 @@ func (p *printer) add(path string, v any) {
 	origin := p.originOf(path)
 	switch {
 	case origin.Env != "" || isSecret(path, v):
-		v = hidden
+		v = secret.Hidden
 	default:
 		if s, ok := v.(string); ok {
-			v = urlUser.ReplaceAllString(s, "${1}"+hidden+"@")
+			v = secret.URLUser(s)
 		}
 	}
 	p.values = append(p.values, Value{path, v, origin.String()})
@@ -134,28 +130,10 @@ func (p *printer) originOf(path string) Origin {
 	}
 }
 
-// urlUser is the user part of a URL with its scheme.
-var urlUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]+@`)
-
-// isSecret reports whether a key on the path names a secret. Headers that a service is sent are secrets whatever they are
-// called: gateways want keys under names of their own.
+// isSecret reports whether a key on the path names a secret.
 func isSecret(path string, v any) bool {
 	_, isText := v.(string)
-	return slices.ContainsFunc(strings.Split(path, "."), func(key string) bool { return key == "headers" || isSecretKey(key, isText) })
-}
-
-// isSecretKey reports whether a key names a secret. A number of tokens (max_tokens) is none, nor is a tokenizer.
-func isSecretKey(key string, isText bool) bool {
-	lower := strings.ToLower(key)
-	for _, part := range []string{"key", "secret", "password", "passwd", "credential", "authorization"} {
-		if strings.Contains(lower, part) {
-			return true
-		}
-	}
-	words := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasSuffix(w, "token") || isText && strings.HasSuffix(w, "tokens")
-	})
+	return slices.ContainsFunc(strings.Split(path, "."), func(key string) bool { return secret.IsKey(key, isText) })
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -68,7 +68,7 @@ func summarize(text []byte, names *interner) (e entry, ok bool) {
 		e.Answer = &l.Answer.AnswerResult
 	}
 	for _, s := range l.Stages {
-		if s.Status == "" || s.Status == rag.SpanFailed {
+		if s.Status == "" || s.Status == rag.SpanFailed || s.EndMS > 0 {
 			e.Stages = append(e.Stages, StageTime{names.of(s.Stage), s.StartMS, s.EndMS, s.ElapsedMS, s.Status == rag.SpanFailed})
 		}
 	}

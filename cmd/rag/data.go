@@ -62,7 +62,7 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	for _, apply := range changes {
 		apply(&c)
 	}
-	opts = append(opts, rag.WithConfig(c))
+	opts = append(opts, rag.WithConfig(c), rag.WithSecrets(loaded.Secrets...))
 	eng, err := rag.Open(dir, append(a.options(a.logger()), opts...)...)
 	if err != nil {
 		return err

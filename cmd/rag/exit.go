@@ -49,22 +49,21 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// kinds gives each kind of error its name in JSON and its exit code. An error can be of several kinds: the first counts.
+// kinds are the kinds of errors with their exit codes. An error can be of several kinds: the first counts.
 var kinds = []struct {
 	err  error
-	name string
 	code int
 }{
-	{context.Canceled, "canceled", exitFailed},
-	{rag.ErrLocked, "locked", exitLocked},
-	{rag.ErrFingerprint, "fingerprint", exitFingerprint},
-	{rag.ErrPartial, "partial", exitPartial},
-	{rag.ErrUnavailable, "unavailable", exitFailed},
-	{rag.ErrDimension, "dimension", exitFailed},
-	{rag.ErrUnknownProvider, "unknown_provider", exitFailed},
-	{rag.ErrNotFound, "not_found", exitFailed},
-	{rag.ErrUnsupported, "unsupported", exitFailed},
-	{rag.ErrInvalid, "invalid", exitFailed},
+	{context.Canceled, exitFailed},
+	{rag.ErrLocked, exitLocked},
+	{rag.ErrFingerprint, exitFingerprint},
+	{rag.ErrPartial, exitPartial},
+	{rag.ErrUnavailable, exitFailed},
+	{rag.ErrDimension, exitFailed},
+	{rag.ErrUnknownProvider, exitFailed},
+	{rag.ErrNotFound, exitFailed},
+	{rag.ErrUnsupported, exitFailed},
+	{rag.ErrInvalid, exitFailed},
 }
 
 // message is an error's text for a reader: without the kind at its end, which is for programs.
@@ -90,8 +89,8 @@ func classify(err error) (kind string, code int) {
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			return k.name, k.code
+			return rag.ErrorKind(err), k.code
 		}
 	}
-	return "failed", exitFailed
+	return rag.ErrorKind(err), exitFailed
 }

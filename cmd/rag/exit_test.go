@@ -42,8 +42,8 @@ func TestClassify(t *testing.T) {
 
 func TestErrorKindsAreDocumented(t *testing.T) {
 	for _, k := range kinds {
-		if !strings.Contains(reference, "`"+k.name+"`") {
-			t.Errorf("the reference does not name the error kind %s", k.name)
+		if !strings.Contains(reference, "`"+rag.ErrorKind(k.err)+"`") {
+			t.Errorf("the reference does not name the error kind %s", rag.ErrorKind(k.err))
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/mcpadapter"
-	"github.com/seed-d8745b77/rag/trace"
 )
 
 func newServe(a *app) *cobra.Command {
@@ -130,10 +129,9 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mc
 	if opts.Collection == "" {
 		opts.Collection = loaded.Config.Collection
 	}
-	engine := append(a.options(log), rag.WithConfig(loaded.Config))
+	engine := append(a.options(log), rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
-		sink := trace.NewJSONL(a.dataDir(), trace.JSONLConfig{}) // a snapshot would keep none
-		engine = append(engine, rag.WithTraceSink(sink))
+		engine = append(engine, rag.WithTraceDir(a.dataDir())) // a snapshot would keep none
 	}
 	return mcpadapter.Folder(a.dataDir(), write, log, engine...), opts, nil
 }

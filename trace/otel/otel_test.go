@@ -105,7 +105,7 @@ func answered() *rag.Trace {
 			{Stage: rag.StageSparse, Method: "bm25", ElapsedMS: 5, In: 9, Out: 1, Candidates: []rag.Candidate{{ChunkID: "a", Rank: 1, Score: 7}}},
 			{Stage: rag.StageFusion, Method: "rrf", ElapsedMS: 1, In: 2, Out: 2, Moves: &rag.Moves{MovedUp: 1, Dropped: 3},
 				Candidates: []rag.Candidate{{ChunkID: "a", Rank: 1, Score: .03, DenseRank: new(2), SparseRank: new(1)}, {ChunkID: "b", Rank: 2, Score: .01, DenseRank: new(1)}}},
-			{Stage: rag.StageRerank, Method: "http", ElapsedMS: 30, In: 2, Out: 2, Status: rag.SpanFailed, Error: "the service says no", Detail: map[string]any{"status": rag.RerankTimeout}},
+			{Stage: rag.StageRerank, Method: "http", ElapsedMS: 30, In: 2, Out: 2, Status: rag.SpanFailed, Error: "the service says no", ErrorKind: "timeout", Detail: map[string]any{"status": rag.RerankTimeout}},
 			{Stage: rag.StageShape, Status: rag.SpanOff},
 			{Stage: rag.StageEvidence, ElapsedMS: 2},
 			{Stage: rag.StagePack, ElapsedMS: 1, Detail: map[string]any{"tokens": 300, "budget": 3000}},

@@ -1,7 +1,6 @@
 package otel
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -39,7 +38,7 @@ func (s *Sink) root(t *rag.Trace) *node {
 	times := layout(t)
 	n := &node{start: t.Timestamp, end: t.Timestamp.Add(milliseconds(t.TotalMS)), kind: trace.SpanKindInternal, name: t.Type + " " + t.Collection}
 	if t.Error != "" {
-		n.failure = cmp.Or(map[string]string{"other": failureOther}[t.ErrorKind], t.ErrorKind, failureOther)
+		n.failure = failureOf(t.ErrorKind)
 		n.message = s.text(t.Error)
 	}
 	switch t.Type {
@@ -211,13 +210,18 @@ func ran(s *rag.Span) bool { return s.Status != rag.SpanOff && s.Status != rag.S
 
 // stageFailure is the error.type of a stage; "" if it did not fail.
 func stageFailure(s *rag.Span) string {
-	switch {
-	case s.Error == "" && s.Status != rag.SpanFailed:
+	if s.Error == "" && s.Status != rag.SpanFailed {
 		return ""
-	case said(s, "status") == rag.RerankTimeout:
-		return "timeout"
 	}
-	return failureOther
+	return failureOf(s.ErrorKind)
+}
+
+// failureOf is the error.type of a kind of errors.
+func failureOf(kind string) string {
+	if kind == "" || kind == "failed" { // see rag.ErrorKind
+		return failureOther
+	}
+	return kind
 }
 
 // interval is when something ran.
