@@ -20,6 +20,7 @@ const (
 	keyStream        = attribute.Key("gen_ai.request.stream")
 	keyTopK          = attribute.Key("gen_ai.request.top_k")
 	keyFinishReasons = attribute.Key("gen_ai.response.finish_reasons")
+	keyFirstChunk    = attribute.Key("gen_ai.response.time_to_first_chunk") // seconds
 	keyInputTokens   = attribute.Key("gen_ai.usage.input_tokens")
 	keyOutputTokens  = attribute.Key("gen_ai.usage.output_tokens")
 	keyTokenType     = attribute.Key("gen_ai.token.type")

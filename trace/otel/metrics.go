@@ -21,9 +21,9 @@ var (
 
 // metrics are the instruments.
 type metrics struct {
-	model, agent, tool, operation, stage metric.Float64Histogram
-	tokens, hits                         metric.Int64Histogram
-	notes, documents, passages, pairs    metric.Int64Counter
+	model, firstChunk, agent, tool, operation, stage metric.Float64Histogram
+	tokens, hits                                     metric.Int64Histogram
+	notes, documents, passages, pairs                metric.Int64Counter
 }
 
 func newMetrics(m metric.Meter) (made metrics, err error) {
@@ -43,6 +43,7 @@ func newMetrics(m metric.Meter) (made metrics, err error) {
 		}
 	}
 	seconds(&made.model, "gen_ai.client.operation.duration", "GenAI operation duration.", modelSeconds)
+	seconds(&made.firstChunk, "gen_ai.client.operation.time_to_first_chunk", "Time until a chat model's reply begins.", modelSeconds)
 	seconds(&made.agent, "gen_ai.invoke_agent.duration", "Duration of an agent's work.", agentSeconds)
 	seconds(&made.tool, "gen_ai.execute_tool.duration", "Duration of a tool's execution.", modelSeconds)
 	numbers(&made.tokens, "gen_ai.client.token.usage", "{token}", "Number of input and output tokens used.", tokenCounts)
@@ -88,6 +89,9 @@ func (m *metrics) walk(ctx context.Context, n *node) {
 	}
 	if n.operation != "" {
 		instrument.Record(ctx, n.end.Sub(n.start).Seconds(), metric.WithAttributes(withFailure(n.labels, n.failure)...))
+	}
+	if n.firstChunk > 0 {
+		m.firstChunk.Record(ctx, n.firstChunk, metric.WithAttributes(n.labels...))
 	}
 	for kind, count := range n.tokens {
 		m.tokens.Record(ctx, count, metric.WithAttributes(append(n.labels[:len(n.labels):len(n.labels)], keyTokenType.String(kind))...))

@@ -22,9 +22,10 @@ type node struct {
 	message    string // of the error; "" unless Content
 	children   []*node
 
-	operation string               // gen_ai.operation.name; "": none
-	labels    []attribute.KeyValue // of the operation's metrics
-	tokens    map[string]int64     // by gen_ai.token.type
+	operation  string               // gen_ai.operation.name; "": none
+	labels     []attribute.KeyValue // of the operation's metrics
+	tokens     map[string]int64     // by gen_ai.token.type
+	firstChunk float64              // seconds until a chat model wrote something; 0: not known
 }
 
 // event is something that a span tells of its end.
@@ -180,6 +181,10 @@ func (n *node) chat(stage *rag.Span) {
 	n.attrs = append(n.attrs, keyStream.Bool(true))
 	if stop := said(stage, "stop"); stop != "" {
 		n.attrs = append(n.attrs, keyFinishReasons.StringSlice([]string{stop}))
+	}
+	if first := figure(stage, "first_text_ms"); first > 0 {
+		n.attrs = append(n.attrs, keyFirstChunk.Float64(seconds(first)))
+		n.firstChunk = seconds(first)
 	}
 	in, out := whole(stage, "input_tokens"), whole(stage, "output_tokens")
 	if in+out == 0 {
