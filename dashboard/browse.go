@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 func (s *Server) browseRoutes(on router) {
@@ -24,12 +24,20 @@ type browseView struct {
 	Collection string        `json:"collection"`
 	Total      int           `json:"total"` // documents of the collection
 	Form       browseForm    `json:"form"`
+	Problem    *problem      `json:"problem,omitempty"`  // with the form
 	Documents  []documentRow `json:"documents"`          // none where words are looked up
 	Found      []foundRow    `json:"found,omitempty"`    // best first; where words are looked up
 	Looked     int           `json:"looked,omitempty"`   // documents that were looked at, where the page ends before it is full
 	Notes      []rag.Note    `json:"notes,omitempty"`    // where the look-up did less than was asked
 	TraceID    string        `json:"trace_id,omitempty"` // of the look-up
 	Pager      pager         `json:"pager"`
+}
+
+func (v *browseView) status() int {
+	if v.Problem != nil {
+		return v.Problem.Status
+	}
+	return http.StatusOK
 }
 
 // documentRow is a document in a list.
@@ -80,10 +88,14 @@ func (s *Server) browse(r *request) (any, error) {
 	}
 	v.Total = info.Documents
 	want, err := s.readForm(r)
+	v.Form = want.browseForm
+	if errors.Is(err, rag.ErrInvalid) {
+		v.Problem = problemOf(r, err) // the form stays, to be put right
+		return v, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	v.Form = want.browseForm
 	if v.Form.Query != "" {
 		return v, s.lookUp(r, v, want)
 	}
@@ -146,7 +158,7 @@ func (s *Server) lookUp(r *request, v *browseView, want *wanted) error {
 		}
 		c := &h.Chunk
 		v.Found = append(v.Found, foundRow{Rank: i + 1, ChunkID: c.ID, URI: c.URI, Title: c.Title, Headings: c.Headings, Page: c.Page, Score: h.Score,
-			Status: h.Status, Snippet: snippet(c.Text, h.Highlights), URL: s.documentURL(r.collection, c.URI, "chunk", c.ID)})
+			Status: h.Status, Snippet: snippet(c.Text, h.Highlights), URL: s.documentURL(r.collection, c.URI, "chunk", c.ID) + "#c" + strconv.Itoa(c.Ordinal)})
 	}
 	return nil
 }
@@ -166,8 +178,8 @@ func snippet(text string, marks []rag.TextRange) (pieces []piece) {
 	if len(marks) > 0 {
 		from = max(0, marks[0].Start-snippetBytes/3)
 	}
-	from = runeStart(text, from)
-	to := runeStart(text, min(len(text), from+snippetBytes))
+	from = len(mdtext.Cut(text, from))
+	to := len(mdtext.Cut(text, from+snippetBytes))
 	add := func(part string, mark bool) {
 		if part != "" {
 			pieces = append(pieces, piece{part, mark})
@@ -190,14 +202,6 @@ func snippet(text string, marks []rag.TextRange) (pieces []piece) {
 		add(" …", false)
 	}
 	return pieces
-}
-
-// runeStart moves an offset back to the beginning of the character it is in.
-func runeStart(text string, at int) int {
-	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
-		at--
-	}
-	return at
 }
 
 // image answers with a picture of a collection. Its name is its hash, so it never changes. What is no picture of a kind that

@@ -53,35 +53,36 @@ func (w *wanted) document(e *rag.Entry) bool {
 	return w.filter.Match(c.Fields(), e.Validity)
 }
 
-// readForm reads what a request asks for.
+// readForm reads what a request asks for. With an error it returns the form as it was filled in.
 func (s *Server) readForm(r *request) (*wanted, error) {
 	w := &wanted{browseForm: browseForm{Query: r.param("q"), Filter: r.param("filter"), Prefix: r.param("prefix"), Status: r.param("status"), AsOf: r.param("as_of")}}
+	for _, value := range []string{w.Query, w.Filter, w.Prefix, w.Status, w.AsOf} {
+		w.Any = w.Any || value != ""
+	}
 	switch w.Status {
 	case "", rag.StatusCurrent, rag.StatusNeedsReview, rag.StatusExpired:
 	default:
-		return nil, invalid(r.T("browse.bad_status", w.Status))
+		return w, invalid(r.T("browse.bad_status", w.Status))
+	}
+	if err := s.readFields(r, w); err != nil {
+		return w, err
 	}
 	var err error
 	if w.at, err = r.asOf(); err != nil {
-		return nil, err
+		return w, invalid(err.Error())
 	}
 	if w.at.IsZero() && w.Status != "" {
 		w.at = s.now()
 	}
 	if w.Filter != "" {
-		if w.filter, err = rag.ParseFilter(w.Filter); err != nil {
-			return nil, invalid(r.T("browse.bad_filter", err))
+		f, err := rag.ParseFilter(w.Filter)
+		if err != nil {
+			return w, invalid(r.T("browse.bad_filter", err))
 		}
+		w.filter = rag.And(w.filter, f)
 	}
 	if w.prefix = w.Prefix; strings.HasPrefix(w.prefix, "/") {
 		w.prefix = rag.FileURI(w.prefix)
-	}
-	if err := s.readFields(r, w); err != nil {
-		return nil, err
-	}
-	w.Any = w.Query+w.Filter+w.Prefix+w.Status+w.AsOf != ""
-	for _, f := range w.Fields {
-		w.Any = w.Any || f.Value != ""
 	}
 	return w, nil
 }
@@ -105,6 +106,7 @@ func (s *Server) readFields(r *request, w *wanted) error {
 		if in.Value == "" {
 			continue
 		}
+		w.Any = true
 		value, err := fieldValue(f, in.Value)
 		if err != nil {
 			return invalid(r.T("browse.bad_field", f.Name, err))

@@ -19,13 +19,16 @@ const testToken = "0123456789abcdef"
 // engine returns one over data in memory, with an embedder that costs nothing.
 func engine(t *testing.T, opts ...rag.Option) *rag.Engine {
 	t.Helper()
-	eng, err := rag.Open("", append([]rag.Option{rag.WithEmbedder(&ragtest.HashEmbedder{})}, opts...)...)
+	eng, err := rag.Open("", append([]rag.Option{rag.WithEmbedder(hash())}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = eng.Close() })
 	return eng
 }
+
+// hash is an embedder that costs nothing.
+func hash() rag.Embedder { return &ragtest.HashEmbedder{Dims: 32} }
 
 // ingest puts texts, by name, into an engine.
 func ingest(t *testing.T, eng *rag.Engine, texts map[string]string) {
@@ -52,20 +55,20 @@ func server(t *testing.T, eng *rag.Engine, o Options) *Server {
 }
 
 // get asks a dashboard for a page, after set has changed the request, and returns status, head and body.
-func get(t *testing.T, h http.Handler, target string, set ...func(*http.Request)) (int, http.Header, string) {
+func get(t testing.TB, h http.Handler, target string, set ...func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	return send(t, h, httptest.NewRequest(http.MethodGet, "http://localhost"+target, nil), set...)
 }
 
 // post sends a form.
-func post(t *testing.T, h http.Handler, target, form string, set ...func(*http.Request)) (int, http.Header, string) {
+func post(t testing.TB, h http.Handler, target, form string, set ...func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://localhost"+target, strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return send(t, h, r, set...)
 }
 
-func send(t *testing.T, h http.Handler, r *http.Request, set ...func(*http.Request)) (int, http.Header, string) {
+func send(t testing.TB, h http.Handler, r *http.Request, set ...func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r = r.WithContext(t.Context())
 	for _, f := range set {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // segment is a part of a document's running text in which nothing begins or ends.
@@ -36,7 +37,7 @@ const unchunkedBytes = 100_000
 // shown if it is the first of the document, and what stands behind the last likewise.
 func segments(text string, chunks []rag.Chunk, chosen string, first, last bool) []segment {
 	if len(chunks) == 0 {
-		return []segment{{Text: text[:runeStart(text, min(len(text), unchunkedBytes))], Kind: segmentGap}}
+		return []segment{{Text: mdtext.Cut(text, unchunkedBytes), Kind: segmentGap}}
 	}
 	from, to := chunks[0].Start, 0
 	for i := range chunks {

@@ -53,6 +53,11 @@ type titled interface {
 	title(*request) string
 }
 
+// statused is implemented by views that may show what went wrong in their own form: the status of HTTP goes with it.
+type statused interface {
+	status() int
+}
+
 // answer makes a handler of a function that returns what a page shows. A panic becomes an error page, and is logged.
 func (s *Server) answer(page, name string, show func(*request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
@@ -72,7 +77,11 @@ func (s *Server) answer(page, name string, show func(*request) (any, error)) htt
 		}
 		switch {
 		case err == nil:
-			s.show(r, page, name, http.StatusOK, view)
+			status := http.StatusOK
+			if v, ok := view.(statused); ok {
+				status = v.status()
+			}
+			s.show(r, page, name, status, view)
 		case errors.Is(err, context.Canceled) && r.Context().Err() != nil: // nobody waits for it any more
 		default:
 			p := problemOf(r, err)

@@ -67,7 +67,7 @@ const rag = {
     const color = (name) => style.getPropertyValue(name).trim();
     const axis = { stroke: color("--ink"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 } };
     const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]]; // lines differ by more than colour
-    const series = heads.map((h, i) => i === 0 ? {} : { label: h, stroke: color(`--c${(i - 1) % 6 + 1}`), width: 2, dash: dashes[(i - 1) % dashes.length], points: { size: 5 } });
+    const series = heads.map((h, i) => i === 0 ? { label: h } : { label: h, stroke: color(`--c${(i - 1) % 6 + 1}`), width: 2, dash: dashes[(i - 1) % dashes.length], points: { size: 5 } });
     const unit = el.dataset.unit || "";
     const width = () => Math.max(280, el.clientWidth);
     const plot = new uPlot({ width: width(), height: 220, series, scales: el.dataset.x === "number" ? { x: { time: false } } : {},
@@ -78,5 +78,14 @@ const rag = {
 };
 window.rag = rag;
 
-document.addEventListener("DOMContentLoaded", () => rag.charts(document));
-document.addEventListener("htmx:after:swap", () => rag.charts(document));
+// times puts the reader's own time before the exact one that a relative time shows on hover.
+function times() {
+  for (const el of document.querySelectorAll("time[datetime]:not([data-local])")) {
+    el.dataset.local = "";
+    el.title = new Date(el.dateTime).toLocaleString(document.documentElement.lang) + " (" + el.title + ")";
+  }
+}
+
+for (const event of ["DOMContentLoaded", "htmx:after:swap"]) {
+  document.addEventListener(event, () => { rag.charts(document); times(); });
+}
