@@ -13,6 +13,7 @@ type DeleteRequest struct {
 	URIs       []string // documents to delete, those of a source with all that it gave; one that ends in "/" means every document below it
 	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition
 	All        bool     // the whole collection with its header
+	DryRun     bool     // find out what would be deleted, and delete nothing
 }
 
 // DeleteReport says what a delete did. Its JSON form is what `rag delete --json` prints.
@@ -24,6 +25,8 @@ type DeleteReport struct {
 	Images     int            `json:"removed_images"` // pictures that no document of the collection has any more
 	NotFound   []string       `json:"not_found"`      // URIs the collection does not have
 	Failed     []IndexFailure `json:"failed"`         // indexes that did not delete everything; the next ingest or Repair does
+	DryRun     bool           `json:"dry_run,omitempty"`
+	Plan       []string       `json:"plan,omitempty"` // of a dry run: URIs of the documents; nil for a whole collection. Pictures are not counted
 }
 
 // IndexFailure is an index that did not do all it was asked to.
@@ -44,24 +47,43 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 	if err := req.validate(); err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
 	}
-	if e.snapshot {
+	if e.snapshot && !req.DryRun {
 		return nil, e.writable("delete")
 	}
-	defer e.write(name)()
+	if !req.DryRun {
+		defer e.write(name)()
+	}
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []IndexFailure{}}
+	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []IndexFailure{}, DryRun: req.DryRun}
 	if req.All && !e.isView() { // all that a view sees is a part
 		report.Existed = true
+		if req.DryRun {
+			report.Documents, report.Chunks = info.Documents, info.Chunks
+			return report, nil
+		}
 		return report, e.deleteAll(ctx, name, info, report)
 	}
 	entries, err := e.named(ctx, name, req, report)
 	if err != nil || len(entries) == 0 {
 		return report, err
 	}
+	if req.DryRun {
+		report.plan(entries)
+		return report, nil
+	}
 	return report, e.deleteEntries(ctx, name, info, entries, report)
+}
+
+// plan says what would be deleted.
+func (r *DeleteReport) plan(entries []Entry) {
+	r.Documents, r.Plan = len(entries), make([]string, len(entries))
+	for i, entry := range entries {
+		r.Plan[i] = entry.URI
+		r.Chunks += len(entry.Chunks)
+	}
 }
 
 // deleteEntries removes documents and counts in the report what went.

@@ -43,6 +43,12 @@ func TestDeleteByFilter(t *testing.T) {
 		{name: "all and a part", req: rag.DeleteRequest{All: true, Filter: rag.Eq("year", 2022)}, invalid: true, left: []string{"doc3.md", "doc4.md", "doc5.md"}},
 		{name: "all", req: rag.DeleteRequest{All: true}, want: rag.DeleteReport{Existed: true, Documents: 3, Chunks: 3}},
 	} {
+		dry := step.req
+		dry.DryRun = true
+		would, err := f.Delete(t.Context(), dry)
+		if !step.invalid && (err != nil || would.Documents != step.want.Documents || would.Chunks != step.want.Chunks || !dry.All && len(would.Plan) != would.Documents) {
+			t.Errorf("%s: a dry run says %+v, %v", step.name, would, err)
+		}
 		rep, err := f.Delete(t.Context(), step.req)
 		if errors.Is(err, rag.ErrInvalid) != step.invalid || err != nil && !step.invalid {
 			t.Fatalf("%s: %v", step.name, err)

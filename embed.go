@@ -15,24 +15,33 @@ const specialTokens = 2
 type embedded struct {
 	vectors [][]float32 // in the order of the texts, unit length
 	cached  int         // of them: taken from the cache
+	batches int         // that the embedder made, also where it then failed
 }
 
 // embedAll embeds the passages that the cache does not have, in batches sorted by length, so that no short text is
-// padded to a long one. It calls progress, unless nil, with the number done after each batch. fresh embeds all anew.
-func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progress func(done int)) (embedded, error) {
+// padded to a long one. It calls progress, unless nil, with the places of the texts that have a vector now: of those from the cache, then
+// of each batch. fresh embeds all anew.
+func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progress func(at []int)) (embedded, error) {
 	vecs, keys := e.cachedVectors(ctx, texts)
-	var order []int
+	var order, known []int
 	for i := range texts {
 		if vecs[i] == nil || fresh {
 			order = append(order, i)
+		} else {
+			known = append(known, i)
 		}
 	}
-	out := embedded{vectors: vecs, cached: len(texts) - len(order)}
+	if progress == nil {
+		progress = func([]int) {}
+	}
+	if len(known) > 0 {
+		progress(known)
+	}
+	out := embedded{vectors: vecs, cached: len(known)}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[b]), len(texts[a])) })
-	done := out.cached
 	for part := range slices.Chunk(order, e.embedder.Model().BatchSize()) {
 		if err := ctx.Err(); err != nil {
-			return embedded{}, err
+			return out, err
 		}
 		batch, names := make([]string, len(part)), make([]EmbedKey, len(part))
 		for i, at := range part {
@@ -43,15 +52,14 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 		}
 		got, err := e.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
-			return embedded{}, err
+			return out, err
 		}
 		e.keepVectors(ctx, names, got)
 		for i, at := range part {
 			vecs[at] = got[i]
 		}
-		if done += len(batch); progress != nil {
-			progress(done)
-		}
+		out.batches++
+		progress(part)
 	}
 	return out, nil
 }

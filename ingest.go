@@ -12,12 +12,13 @@ import (
 
 // IngestRequest says what to ingest. Only Sources must be given.
 type IngestRequest struct {
-	Collection string         // "" means Config.Collection
-	Sources    []Sources      // in order; a URI that comes twice is read once
-	Force      bool           // read again also what has not changed
-	Prune      bool           // remove documents under a scope whose source is gone
-	DryRun     bool           // find out what would be done, and do nothing
-	Progress   func(Progress) // called from one goroutine at a time; must return soon
+	Collection string           // "" means Config.Collection
+	Sources    []Sources        // in order; a URI that comes twice is read once
+	Force      bool             // read again also what has not changed
+	Prune      bool             // remove documents under a scope whose source is gone
+	DryRun     bool             // find out what would be done, and do nothing
+	Progress   func(Progress)   // called from one goroutine at a time; must return soon
+	EachSource func(SourceStep) // likewise, for every source at every step
 }
 
 // Progress is a step of an ingest.
@@ -184,6 +185,7 @@ func (r *ingestRun) fail(stage, uri string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Failed = append(r.report.Failed, SourceFailure{URI: uri, Stage: stage, Err: err, Error: err.Error()})
+	r.ended(uri, ActionFailed, err.Error())
 }
 
 // progress tells the caller, one call at a time.
@@ -196,10 +198,19 @@ func (r *ingestRun) progress(p Progress) {
 	r.req.Progress(p)
 }
 
+// isPart reports whether a source that no loader reads is a part of another, and tells so.
+func (r *ingestRun) isPart(uri string) bool {
+	if r.used[uri] {
+		r.ended(uri, ActionPart, "")
+	}
+	return r.used[uri]
+}
+
 // finish completes the report.
 func (r *ingestRun) finish() *IngestReport {
 	rep := &r.report
-	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.used[n.URI] })
+	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.isPart(n.URI) })
+	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
 	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
@@ -339,6 +350,7 @@ func (r *ingestRun) readAndWrite(ctx context.Context) error {
 
 // prepareOne reads one source and hands it to the writer. A failure of the source is noted; one of the catalog ends the run.
 func (r *ingestRun) prepareOne(ctx context.Context, src Source, made chan<- *prepared, cancel context.CancelCauseFunc) {
+	r.tell(SourceStep{URI: src.URI, Stage: StageLoad})
 	file := &FileTrace{URI: src.URI, StartMS: r.sinceStart(r.now())}
 	p, err := r.prepare(ctx, src, file)
 	var stage *StageError

@@ -41,12 +41,15 @@ func (r *ingestRun) list(ctx context.Context) error {
 			}
 			switch {
 			case errors.Is(err, ErrSkipped):
-				r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, StageLoad, strings.TrimSuffix(err.Error(), ": "+ErrSkipped.Error())})
+				note := SourceNote{src.URI, StageLoad, strings.TrimSuffix(err.Error(), ": "+ErrSkipped.Error())}
+				r.report.Skipped = append(r.report.Skipped, note)
+				r.ended(src.URI, ActionSkipped, note.Message)
 			case err != nil:
 				sc.unreadable = append(sc.unreadable, src.URI)
 				r.fail(StageLoad, src.URI, err)
 			default:
 				r.sources = append(r.sources, src)
+				r.tell(SourceStep{URI: src.URI, Stage: StageCheck})
 			}
 		}
 		if sc.prefix != "" {

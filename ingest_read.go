@@ -74,6 +74,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 		r.use(src.URI, was.first.Parts)
 		r.mu.Lock()
 		r.report.Unchanged++
+		r.ended(src.URI, action, "")
 		r.mu.Unlock()
 		return nil, nil
 	}
@@ -83,6 +84,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	}
 	r.timed(StageLoad, start, 1, len(docs), file)
 	r.parsedBy(rd.loader)
+	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
 	p, err := r.assemble(ctx, rd.want, docs, file)
@@ -336,6 +338,7 @@ func (r *ingestRun) noteFailure(src Source, e *StageError, file *FileTrace) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.report.Skipped = append(r.report.Skipped, SourceNote{src.URI, e.Stage, "no loader reads this kind of file"})
+		r.ended(src.URI, ActionSkipped, "no loader reads this kind of file")
 		return
 	}
 	r.fail(e.Stage, src.URI, e.Err)
@@ -348,6 +351,7 @@ func (r *ingestRun) plan(uri, action, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Plan = append(r.report.Plan, PlanItem{uri, action, reason})
+	r.ended(uri, action, reason)
 	switch action {
 	case "add":
 		r.report.Added++

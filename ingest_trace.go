@@ -14,6 +14,7 @@ const (
 	maxPaths  = 20 // scopes or URIs asked for
 	slowFiles = 20 // of the sources read, those that took most work
 	lostFiles = 50 // of those that failed, the first
+	warnings  = 50
 )
 
 // ingestStages is what an ingest notes of its stages for the trace.
@@ -139,10 +140,10 @@ func (r *ingestRun) measure(chunks []Chunk) {
 	}
 }
 
-func (r *ingestRun) noteBatch() {
+func (r *ingestRun) noteBatches(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stages.batches++
+	r.stages.batches += n
 }
 
 // noteGroup notes a group that was written.
@@ -165,7 +166,7 @@ func (r *ingestRun) trace(err error) *Trace {
 			Added: rep.Added, Updated: rep.Updated, Moved: rep.Moved, Unchanged: rep.Unchanged, Deleted: rep.Deleted,
 			Failed: len(rep.Failed), Chunks: rep.Chunks.New + rep.Chunks.Reused, Images: r.images,
 		},
-		Files: r.files.list(),
+		Files: r.files.list(), Warnings: slices.Clone(rep.Warnings[:min(len(rep.Warnings), warnings)]),
 	}
 	for _, set := range r.req.Sources {
 		if set.Scope != "" && len(t.SourcePath) < maxPaths {

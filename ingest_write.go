@@ -72,6 +72,9 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	if err := r.markDirty(ctx, w.pending, r.touched(w, removed)); err != nil {
 		return err
 	}
+	for _, p := range group {
+		r.tell(SourceStep{URI: p.file.URI, Stage: StageUpsert})
+	}
 	if err := r.index(ctx, r.indexName(), w.changed, w.vectors); err != nil {
 		return err
 	}
@@ -241,10 +244,13 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 		texts[i] = c.IndexText()
 	}
 	before := r.report.Embedded + r.report.Cached
-	got, err := r.embedAll(ctx, texts, r.req.Force, func(done int) {
-		r.noteBatch()
+	done, each := 0, r.embedSteps(chunks)
+	got, err := r.embedAll(ctx, texts, r.req.Force, func(at []int) {
+		done += len(at)
 		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
+		each.done(chunks, at)
 	})
+	r.noteBatches(got.batches)
 	if err != nil {
 		return err
 	}
@@ -324,6 +330,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 		case "move":
 			rep.Moved++
 		}
+		r.ended(p.file.URI, p.action, "")
 		for _, entry := range p.olds() {
 			before += len(entry.Chunks)
 		}

@@ -54,9 +54,10 @@ type Trace struct {
 	Stages     []Span       `json:"stages"`                // five of an ingest, six of a query, six more of an answer, always in pipeline order
 	TotalMS    float64      `json:"total_latency"`         // milliseconds
 	TopK       []TopHit     `json:"top_k_results,omitempty"`
-	Counts     *Counts      `json:"counts,omitempty"` // ingest
-	Files      []FileTrace  `json:"files,omitempty"`  // ingest: the slowest sources and those that failed, in the order in which they began
-	Answer     *AnswerTrace `json:"answer,omitempty"` // ask
+	Counts     *Counts      `json:"counts,omitempty"`   // ingest
+	Files      []FileTrace  `json:"files,omitempty"`    // ingest: the slowest sources and those that failed, in the order in which they began
+	Warnings   []SourceNote `json:"warnings,omitempty"` // ingest: the first 50 of what was lost or guessed in the documents read
+	Answer     *AnswerTrace `json:"answer,omitempty"`   // ask
 	Notes      []Note       `json:"notes,omitempty"`
 	Error      string       `json:"error,omitempty"`
 	ErrorKind  string       `json:"error_kind,omitempty"` // as [ErrorKind] of that error

@@ -134,6 +134,10 @@ func (d tracing) tell(t *Trace) *Trace {
 	for i := range out.Files {
 		out.Files[i].URI, out.Files[i].Error = text(t.Files[i].URI), text(t.Files[i].Error)
 	}
+	out.Warnings = slices.Clone(t.Warnings)
+	for i := range out.Warnings {
+		out.Warnings[i].URI, out.Warnings[i].Message = text(t.Warnings[i].URI), text(t.Warnings[i].Message)
+	}
 	out.Notes = slices.Clone(t.Notes)
 	for i := range out.Notes {
 		out.Notes[i].Reason = text(out.Notes[i].Reason)

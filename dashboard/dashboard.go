@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/jobs"
 	"github.com/seed-d8745b77/rag/trace"
 )
 
@@ -35,6 +36,8 @@ type Options struct {
 	Traces     trace.Reader     // what the engine records; nil: there are none to show
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
+	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
+	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none. Whoever uses the dashboard can read what lies in them
 	Version    string           // of the program, for the overview; "": not shown
 	Logger     *slog.Logger     // nil: silent
 	Now        func() time.Time // nil: time.Now
@@ -67,6 +70,8 @@ type Server struct {
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started
 
+	jobs    *jobs.Manager // work that goes on behind a page
+	uploads *uploads
 }
 
 // New returns a dashboard over an engine, which stays its owner's. ErrInvalid names an option that cannot be right.
@@ -89,6 +94,8 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	}
 	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())
+	s.jobs = jobs.New(jobs.Options{Logger: s.log, Now: s.now})
+	s.uploads = &uploads{dir: o.UploadDir, now: s.now}
 	s.files = loadAssets()
 	s.texts = loadCatalogues()
 	s.pages = s.parsePages()
@@ -97,11 +104,13 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends what the server started and waits for it. Streams end, and what is still asked is answered.
+// Close ends what the server started, such as an ingest that is under way, and waits for it. Streams end, and what is still asked
+// is answered.
 func (s *Server) Close() error {
 	s.end()
+	s.jobs.Close()
 	s.work.Wait()
-	return nil
+	return s.uploads.close()
 }
 
 // ServeHTTP answers a request, with or without BasePath before its path.

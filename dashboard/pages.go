@@ -15,6 +15,8 @@ func pages() []page {
 	return []page{
 		{"overview", "/", (*Server).overviewRoutes},
 		{"browse", "/browse", (*Server).browseRoutes},
+		{"ingest", "/ingest", (*Server).ingestRoutes},
+		{"ingest_traces", "/traces/ingest", (*Server).ingestTraceRoutes},
 	}
 }
 

@@ -58,20 +58,24 @@ var problemKinds = []struct {
 	{rag.ErrInvalid, "invalid", http.StatusBadRequest},
 }
 
-// problemOf returns how an error is shown.
-func problemOf(r *request, err error) *problem {
-	p := &problem{Status: http.StatusInternalServerError, Kind: "failed", Cause: err.Error()}
+// kindOf tells which kind of error it is, and its status of HTTP.
+func kindOf(err error) (kind string, status int) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		p.Kind, p.Status = "too_large", http.StatusRequestEntityTooLarge
-	} else {
-		for _, k := range problemKinds {
-			if errors.Is(err, k.err) {
-				p.Kind, p.Status = k.kind, k.status
-				break
-			}
+		return "too_large", http.StatusRequestEntityTooLarge
+	}
+	for _, k := range problemKinds {
+		if errors.Is(err, k.err) {
+			return k.kind, k.status
 		}
 	}
+	return "failed", http.StatusInternalServerError
+}
+
+// problemOf returns how an error is shown.
+func problemOf(r *request, err error) *problem {
+	p := &problem{Cause: err.Error()}
+	p.Kind, p.Status = kindOf(err)
 	if p.Status == http.StatusInternalServerError {
 		r.s.log.Error("page failed", "path", r.URL.Path, "error", err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/jobs"
 )
 
 // Options sets an adapter up.
@@ -59,7 +60,7 @@ type Adapter struct {
 	server  *mcp.Server
 	slots   chan struct{} // taken by calls at work
 	views   views
-	jobs    jobs
+	jobs    *jobs.Manager
 	beat    time.Duration
 }
 
@@ -83,6 +84,7 @@ func New(data Data, o Options) (*Adapter, error) {
 		return nil, fmt.Errorf("mcp: name %q (at most %d characters), budget %v, parallel %d: %w", o.Name, maxServerName, o.Budget, o.Parallel, rag.ErrInvalid)
 	}
 	a := &Adapter{options: o, data: data, slots: make(chan struct{}, o.Parallel), beat: heartbeat}
+	a.jobs = jobs.New(jobs.Options{Logger: o.Logger, Now: o.Now})
 	var err error
 	if a.tools, err = a.choose(o.Tools); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
@@ -127,4 +129,4 @@ func (a *Adapter) build() error {
 func (a *Adapter) Server() *mcp.Server { return a.server }
 
 // Close ends jobs that are under way, and waits for them. The data stays open.
-func (a *Adapter) Close() { a.jobs.close() }
+func (a *Adapter) Close() { a.jobs.Close() }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/roots"
+	"github.com/seed-d8745b77/rag/jobs"
 )
 
 // ingestWait is how long a call of ingest waits for its job: small folders are done when it returns, and no host has given
@@ -33,17 +34,9 @@ func runIngest(ctx context.Context, c *call) (*reply, error) {
 		return nil, fmt.Errorf("ingest: only a part of the data may be seen here: %w", rag.ErrUnsupported)
 	}
 	a, collection := c.adapter, c.args.text("collection")
-	j, err := a.jobs.start(c.principal.Name, a.options.Now(), func(ctx context.Context, j *job) (*rag.IngestReport, error) {
-		engine, done, err := a.data.Lend(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-		return engine.Ingest(ctx, rag.IngestRequest{Collection: collection, Sources: []rag.Sources{rag.Path(path)}, Progress: func(p rag.Progress) {
-			j.mu.Lock()
-			defer j.mu.Unlock()
-			j.status.Stage, j.status.Done, j.status.Total = p.Stage, p.Done, p.Total
-		}})
+	j, err := a.jobs.Start(jobs.Spec{
+		Owner: c.principal.Name, Kind: jobs.KindIngest, Title: path, Target: collection,
+		Work: jobs.Ingest(a.data.Lend, rag.IngestRequest{Collection: collection, Sources: []rag.Sources{rag.Path(path)}}),
 	})
 	if err != nil {
 		return nil, err
@@ -52,11 +45,11 @@ func runIngest(ctx context.Context, c *call) (*reply, error) {
 	wait, cancel := context.WithTimeout(ctx, ingestWait)
 	defer cancel()
 	select {
-	case <-j.ended:
+	case <-j.Done():
 	case <-wait.Done():
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			j.cancel() // who began it wants it no more
-			<-j.ended
+			j.Cancel() // who began it wants it no more
+			<-j.Done()
 		}
 	}
 	return jobReply(j), nil
@@ -67,30 +60,19 @@ func (a *Adapter) allowed(path string) (string, error) {
 	if p, ok := rag.FilePath(path); ok {
 		path = p
 	}
-	for _, root := range a.options.Roots {
-		full := path
-		if !filepath.IsAbs(full) {
-			full = filepath.Join(root, full)
-		}
-		real, err := filepath.EvalSymlinks(full)
-		base, errBase := filepath.EvalSymlinks(root)
-		if err != nil || errBase != nil {
-			continue
-		}
-		if rel, err := filepath.Rel(base, real); err == nil && filepath.IsLocal(rel) {
-			return real, nil
-		}
+	if real, ok := roots.Resolve(a.options.Roots, path); ok {
+		return real, nil
 	}
 	return "", fmt.Errorf("path: %q is nothing in the folders that may be read: %s: %w", cut(path, 200), strings.Join(a.options.Roots, string(os.PathListSeparator)), rag.ErrInvalid)
 }
 
-func jobReply(j *job) *reply {
-	s := j.snapshot()
+func jobReply(j *jobs.Job) *reply {
+	s := statusOf(j)
 	text := fmt.Sprintf("Job %s is %s", s.JobID, s.State)
 	switch s.State {
-	case jobRunning:
+	case string(jobs.Running):
 		text += fmt.Sprintf(": %s %d of %d. It goes on: ask job_status.", s.Stage, s.Done, s.Total)
-	case jobFailed:
+	case string(jobs.Failed):
 		text += ": " + s.Error
 	default:
 		text += fmt.Sprintf(": %d added, %d updated, %d unchanged, %d failed.", s.Added, s.Updated, s.Unchanged, len(s.Failed))
@@ -107,7 +89,7 @@ func (a *Adapter) jobStatus() *tool {
 		about:  "Tell how far an ingest is.",
 		params: []param{{name: "job_id", kind: textKind, required: true}},
 		run: func(_ context.Context, c *call) (*reply, error) {
-			j, err := c.adapter.jobs.get(c.principal.Name, c.args.text("job_id"))
+			j, err := c.adapter.job(c.principal.Name, c.args.text("job_id"))
 			if err != nil {
 				return nil, err
 			}
@@ -122,13 +104,13 @@ func (a *Adapter) cancelJob() *tool {
 		about:  "End an ingest. Documents that were written stay, each whole.",
 		params: []param{{name: "job_id", kind: textKind, required: true}},
 		run: func(ctx context.Context, c *call) (*reply, error) {
-			j, err := c.adapter.jobs.get(c.principal.Name, c.args.text("job_id"))
+			j, err := c.adapter.job(c.principal.Name, c.args.text("job_id"))
 			if err != nil {
 				return nil, err
 			}
-			j.cancel()
+			j.Cancel()
 			select {
-			case <-j.ended:
+			case <-j.Done():
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}

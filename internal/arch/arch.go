@@ -47,7 +47,7 @@ var floors = map[string]int{
 	"trace": 1, "transform": 1, "vectorstore": 1, "verify": 1,
 
 	// These use the engine, link the rooms, or test them.
-	"agent": 2, "config": 2, "defaults": 2, "domain": 2, "ragtest": 2, "watch": 2,
+	"agent": 2, "config": 2, "defaults": 2, "domain": 2, "jobs": 2, "ragtest": 2, "watch": 2,
 
 	"eval": 3, // measures an engine
 

@@ -1,0 +1,3 @@
+package dashboard
+
+func (s *Server) ingestTraceRoutes(on router) {}
