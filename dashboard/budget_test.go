@@ -87,6 +87,15 @@ func (c *countingCatalog) fill(t testing.TB, eng *rag.Engine, documents, chunks 
 	c.read()
 }
 
+// large is an engine over documents of so many chunks each.
+func large(t *testing.T, documents, chunks int) *rag.Engine {
+	t.Helper()
+	cat := &countingCatalog{Memory: catalog.NewMemory()}
+	eng := engine(t, rag.WithCatalog(cat))
+	cat.fill(t, eng, documents, chunks)
+	return eng
+}
+
 func TestPagesReadAPage(t *testing.T) {
 	documents, chunks := 1000, 100 // 100,000 chunks
 	if testing.Short() {

@@ -11,7 +11,7 @@ import (
 // (U+2400 and on), marks that turn the direction of writing around as ⟦U+202E⟧. No template has any, so they come from documents
 // and questions, wherever on the page they stand. Line ends and tabs stay, and so do invisible joiners, since scripts need them.
 func visible(page []byte) []byte {
-	if !bytes.ContainsFunc(page, acts) {
+	if utf8.Valid(page) && !bytes.ContainsFunc(page, acts) {
 		return page
 	}
 	var b bytes.Buffer
@@ -36,5 +36,5 @@ func visible(page []byte) []byte {
 
 // acts reports whether a character does something without being seen.
 func acts(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 || r == 0xFEFF || r == utf8.RuneError)
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029 || r == 0xFEFF)
 }
