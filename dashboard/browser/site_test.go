@@ -38,7 +38,7 @@ func start(t *testing.T, change func(*dashboard.Options), opts ...rag.Option) *s
 			t.Error(err)
 		}
 	})
-	o := dashboard.Options{Traces: trace.NewIndex(s.dir), EvalDir: filepath.Join(s.dir, "eval"), Version: "1.0", Now: time.Now}
+	o := dashboard.Options{Traces: trace.NewIndex(s.dir), EvalDir: filepath.Join(s.dir, "eval"), UploadDir: filepath.Join(s.dir, "uploads"), Version: "1.0", Now: time.Now}
 	if change != nil {
 		change(&o)
 	}
@@ -79,6 +79,7 @@ func (s *site) search(t *testing.T, q rag.Query) string {
 var pages = []struct{ name, path string }{
 	{"overview", "/"},
 	{"browse", "/browse"},
+	{"ingest", "/ingest"},
 }
 
 func write(t *testing.T, name, text string) string {

@@ -201,11 +201,18 @@ func js[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits for an expression of JavaScript to be true.
+// until waits for an expression of JavaScript to be true, also over pages that load others.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression)); err != nil {
-		b.fail(fmt.Errorf("%s: %w", expression, err))
+	for {
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[bool](expression))
+		if err == nil {
+			return
+		}
+		left := strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "target navigated")
+		if b.ctx.Err() != nil || !left {
+			b.fail(fmt.Errorf("%s: %w", expression, err))
+		}
 	}
 }
 
