@@ -15,7 +15,7 @@ const specialTokens = 2
 type embedded struct {
 	vectors [][]float32 // in the order of the texts, unit length
 	cached  int         // of them: taken from the cache
-	batches int         // that the embedder made, also where it then failed
+	batches int         // that the embedder was asked for
 }
 
 // embedAll embeds the passages that the cache does not have, in batches sorted by length, so that no short text is
@@ -41,7 +41,7 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(texts[b]), len(texts[a])) })
 	for part := range slices.Chunk(order, e.embedder.Model().BatchSize()) {
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return embedded{}, err
 		}
 		batch, names := make([]string, len(part)), make([]EmbedKey, len(part))
 		for i, at := range part {
@@ -50,15 +50,15 @@ func (e *Engine) embedAll(ctx context.Context, texts []string, fresh bool, progr
 				names[i] = keys[at]
 			}
 		}
+		out.batches++
 		got, err := e.embedBatch(ctx, AsPassage, batch)
 		if err != nil {
-			return out, err
+			return embedded{}, err
 		}
 		e.keepVectors(ctx, names, got)
 		for i, at := range part {
 			vecs[at] = got[i]
 		}
-		out.batches++
 		progress(part)
 	}
 	return out, nil

@@ -83,6 +83,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
 	r.timed(StageLoad, start, 1, len(docs), file)
+	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	r.parsedBy(rd.loader)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	rd.want.Parts = parts

@@ -140,12 +140,6 @@ func (r *ingestRun) measure(chunks []Chunk) {
 	}
 }
 
-func (r *ingestRun) noteBatches(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stages.batches += n
-}
-
 // noteGroup notes a group that was written.
 func (r *ingestRun) noteGroup(group []*prepared, removed int) {
 	r.mu.Lock()

@@ -250,7 +250,6 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 		r.progress(Progress{Stage: StageEmbed, Done: before + done, Total: before + len(texts)})
 		each.done(chunks, at)
 	})
-	r.noteBatches(got.batches)
 	if err != nil {
 		return err
 	}
@@ -259,6 +258,7 @@ func (r *ingestRun) embedInto(ctx context.Context, chunks []*Chunk, into map[str
 	r.report.Embedded += len(chunks) - got.cached
 	r.report.Cached += got.cached
 	r.report.Truncated += long
+	r.stages.batches += got.batches
 	r.mu.Unlock()
 	for i, c := range chunks {
 		into[c.ID] = got.vectors[i]

@@ -39,6 +39,8 @@ type Query struct {
 	Turns []ChatMessage // the conversation before the question, oldest first, for query transforms that make a question of its own of a follow-up
 	AsIs  bool          // look Text and Also up as they are: leave the configured query transforms out
 
+	NoRerank bool // leave the configured reranker out: the order of fusion stands
+
 	// How the ranked passages are made into hits; nil means what Config.Retrieval says, and its comments tell the
 	// ranges. Where passages are left out, those behind them move up, and the search looks deeper for more.
 	Diversity      *float64 // put passages first that are unlike better ones
@@ -239,8 +241,10 @@ func (s *search) understand(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if s.reranker, err = s.makeReranker(); err != nil {
-		return err
+	if !s.q.NoRerank {
+		if s.reranker, err = s.makeReranker(); err != nil {
+			return err
+		}
 	}
 	if s.stored, err = s.existing(ctx, s.q.Collection); err != nil {
 		return err

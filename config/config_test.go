@@ -160,6 +160,28 @@ llm: {provider: failover, models: [{provider: openai, api_key: abc, max_tokens: 
 	}
 }
 
+func TestHider(t *testing.T) {
+	loaded, err := parse(`embedder: {provider: openai, api_key: abcdef, url: "https://me:pass@example.org/v1", base: "https://example.org/${KEY}/v1/", token: abc}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hide := loaded.Hider()
+	for text, want := range map[string]string{
+		`Post "https://example.org/s3cret/v1/embed": refused`: `Post "***embed": refused`,
+		`lookup s3cret: no such host`:                         `lookup ***: no such host`,
+		"openai says: no such key abcdef, for me:pass":        "openai says: no such key ***, for ***",
+		"abc is too short to be told from a word":             "abc is too short to be told from a word",
+		"": "",
+	} {
+		if got := hide(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	if got := (config.Loaded{Config: rag.DefaultConfig()}).Hider()("local"); got != "local" {
+		t.Errorf("without secrets: %q", got)
+	}
+}
+
 func TestTemplateIsTheDefault(t *testing.T) {
 	loaded, err := parse(config.Template())
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,9 @@ func Redacted(l Loaded) []Value {
 
 // printer collects values.
 type printer struct {
-	loaded Loaded
-	values []Value
+	loaded  Loaded
+	values  []Value
+	secrets []string // texts that no value shows
 }
 
 func (p *printer) walk(v reflect.Value, path string) {
@@ -107,9 +109,15 @@ func (p *printer) add(path string, v any) {
 	origin := p.originOf(path)
 	switch {
 	case origin.Env != "" || isSecret(path, v):
+		if s, ok := v.(string); ok {
+			p.secrets = append(p.secrets, s)
+		}
 		v = secret.Hidden
 	default:
 		if s, ok := v.(string); ok {
+			for _, found := range urlUser.FindAllStringSubmatch(s, -1) {
+				p.secrets = append(p.secrets, found[1])
+			}
 			v = secret.URLUser(s)
 		}
 	}
@@ -129,6 +137,9 @@ func (p *printer) originOf(path string) Origin {
 		path = path[:i]
 	}
 }
+
+// urlUser finds the user part of a URL with its scheme.
+var urlUser = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://([^/@\s]+)@`)
 
 // isSecret reports whether a key on the path names a secret.
 func isSecret(path string, v any) bool {

@@ -61,6 +61,11 @@ type Server struct {
 	pages   map[string]pageSet   // templates by language
 	files   map[string]asset     // by name
 
+	evals   *evalFolder   // nil: no folder of runs is configured
+	jobs    *jobs.Manager // work that goes on behind a page
+	tried   trials        // questions
+	uploads *uploads      // files
+
 	session [32]byte // signs the cookies of those who logged in
 
 	counts statusCache  // of validity
@@ -70,8 +75,6 @@ type Server struct {
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started
 
-	jobs    *jobs.Manager // work that goes on behind a page
-	uploads *uploads
 }
 
 // New returns a dashboard over an engine, which stays its owner's. ErrInvalid names an option that cannot be right.
@@ -91,6 +94,9 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	}
 	if s.now == nil {
 		s.now = time.Now
+	}
+	if o.EvalDir != "" {
+		s.evals = newEvalFolder(o.EvalDir)
 	}
 	_, _ = rand.Read(s.session[:]) // never fails, see crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())

@@ -25,6 +25,8 @@ func (s *Server) funcs(lang string) template.FuncMap {
 		"bytes":    byteSize,
 		"percent":  func(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" },
 		"score":    func(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) },
+		"metric":   func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) },
+		"signed":   func(x float64) string { return fmt.Sprintf("%+.3f", x) },
 		"ago":      func(t time.Time) string { return ago(texts, s.now().Sub(t)) },
 		"exact":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 		"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -135,7 +135,7 @@ func (t *taking) one(part io.Reader, field, name string) error {
 		return formError(err)
 	}
 	if stored != manifestName {
-		t.batch.Files = append(t.batch.Files, upload{stored, size})
+		t.batch.Files = append(t.batch.Files, uploadedFile{stored, size})
 	}
 	t.batch.Bytes += size
 	return nil

@@ -17,6 +17,8 @@ func pages() []page {
 		{"browse", "/browse", (*Server).browseRoutes},
 		{"ingest", "/ingest", (*Server).ingestRoutes},
 		{"ingest_traces", "/traces/ingest", (*Server).ingestTraceRoutes},
+		{"query", queryPath, (*Server).queryRoutes},
+		{"evaluation", evalPath, (*Server).evaluationRoutes},
 	}
 }
 

@@ -25,7 +25,7 @@ type pageSet map[string]*template.Template
 func (s *Server) parsePages() map[string]pageSet {
 	sets := map[string]pageSet{}
 	for _, lang := range languages {
-		shared := template.Must(template.New("").Funcs(s.funcs(lang)).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
+		shared := template.Must(template.New("").Funcs(s.funcs(lang)).ParseFS(templateFiles, "templates/layout.html", "templates/parts*.html"))
 		sets[lang] = pageSet{}
 		files, err := fs.Glob(templateFiles, "templates/*.html")
 		if err != nil {
@@ -33,7 +33,7 @@ func (s *Server) parsePages() map[string]pageSet {
 		}
 		for _, file := range files {
 			name := strings.TrimSuffix(path.Base(file), ".html")
-			if name == "layout" || name == "parts" {
+			if name == "layout" || strings.HasPrefix(name, "parts") {
 				continue
 			}
 			sets[lang][name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, file))

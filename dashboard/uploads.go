@@ -49,18 +49,18 @@ const (
 	uploadScheme = "upload://"
 )
 
-// upload is a file of a batch.
-type upload struct {
+// uploadedFile is a file of a batch.
+type uploadedFile struct {
 	Name string `json:"name"` // with slashes
 	Size int64  `json:"size"`
 }
 
 // batch is what was uploaded to be decided on.
 type batch struct {
-	ID       string   `json:"id"`
-	Files    []upload `json:"files"` // by name
-	Bytes    int64    `json:"bytes"`
-	Manifest bool     `json:"manifest"` // one was uploaded with them
+	ID       string         `json:"id"`
+	Files    []uploadedFile `json:"files"` // by name
+	Bytes    int64          `json:"bytes"`
+	Manifest bool           `json:"manifest"` // one was uploaded with them
 }
 
 // open returns the folder, made if need be.
@@ -157,7 +157,7 @@ func (u *uploads) batch(id string) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{ID: id, Files: []upload{}}
+	b := &batch{ID: id, Files: []uploadedFile{}}
 	if strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || id == "" {
 		return nil, errNoBatch
 	}
@@ -173,7 +173,7 @@ func (u *uploads) batch(id string) (*batch, error) {
 			if err != nil {
 				return err
 			}
-			b.Files = append(b.Files, upload{name, info.Size()})
+			b.Files = append(b.Files, uploadedFile{name, info.Size()})
 			b.Bytes += info.Size()
 		}
 		return nil
@@ -181,7 +181,7 @@ func (u *uploads) batch(id string) (*batch, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoBatch
 	}
-	slices.SortFunc(b.Files, func(x, y upload) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.Files, func(x, y uploadedFile) int { return strings.Compare(x.Name, y.Name) })
 	return b, err
 }
 

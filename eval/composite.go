@@ -22,7 +22,10 @@ type Composite struct {
 	metrics  []string
 }
 
-var _ rag.Evaluator = (*Composite)(nil)
+var (
+	_ rag.Evaluator     = (*Composite)(nil)
+	_ rag.Fingerprinter = (*Composite)(nil)
+)
 
 // NewComposite joins evaluators. ErrInvalid: none, a metric that its backend does not have, or that two have.
 func NewComposite(backends ...Backend) (*Composite, error) {
@@ -51,6 +54,19 @@ func NewComposite(backends ...Backend) (*Composite, error) {
 
 // Metrics returns those of all backends, in their order.
 func (c *Composite) Metrics() []string { return c.metrics }
+
+// Fingerprint names the backends, and of each what it says of itself: the model of a judge.
+func (c *Composite) Fingerprint() string {
+	var names []string
+	for _, b := range c.backends {
+		name := b.Name
+		if f, ok := b.Evaluator.(rag.Fingerprinter); ok {
+			name += " (" + f.Fingerprint() + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Evaluate asks the backends one after the other. Its only error is that of a done context.
 func (c *Composite) Evaluate(ctx context.Context, samples []rag.EvalSample) (map[string][]rag.EvalValue, error) {

@@ -36,6 +36,7 @@ type Report struct {
 	Set       string          `json:"set"`
 	Documents int             `json:"documents"`
 	Questions int             `json:"queries"`
+	IDs       []string        `json:"ids"` // of the questions, in the order of all values
 	Baseline  string          `json:"baseline"`
 	Variants  []VariantReport `json:"variants"`
 }
@@ -70,6 +71,9 @@ func (x *Experiment) Run(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("baseline %q is none of the variants: %w", x.Baseline, rag.ErrInvalid)
 	}
 	report := &Report{Set: x.Name, Questions: len(x.Questions), Baseline: x.Variants[at].Name, Variants: make([]VariantReport, len(x.Variants))}
+	for _, q := range x.Questions {
+		report.IDs = append(report.IDs, q.ID)
+	}
 	for i, v := range x.Variants {
 		if err := x.variant(ctx, v, measures, report, i); err != nil {
 			return nil, fmt.Errorf("variant %s: %w", v.Name, err)
@@ -83,10 +87,19 @@ func (x *Experiment) Run(ctx context.Context) (*Report, error) {
 		v := &report.Variants[i]
 		v.Against = map[string]Comparison{}
 		for name := range v.Metrics {
-			v.Against[name] = Compare(base.Values[name], v.Values[name])
+			v.Against[name] = Compare(x.pairs(base.Values[name], v.Values[name]))
 		}
 	}
 	return report, nil
+}
+
+// pairs puts the values of two variants together.
+func (x *Experiment) pairs(baseline, other []rag.EvalValue) []Pair {
+	pairs := make([]Pair, len(x.Questions))
+	for i, q := range x.Questions {
+		pairs[i] = Pair{q.ID, q.Text, baseline[i], other[i]}
+	}
+	return pairs
 }
 
 // measure is a metric at a level.

@@ -265,31 +265,40 @@ func TestTune(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	values := func(numbers ...float64) []rag.EvalValue {
-		var list []rag.EvalValue
-		for _, n := range numbers {
-			list = append(list, rag.EvalNumber(n)) // NaN becomes a null
+	pairs := func(was, is []float64) (list []eval.Pair) {
+		for i := range was {
+			list = append(list, eval.Pair{ID: fmt.Sprint("q", i), A: rag.EvalNumber(was[i]), B: rag.EvalNumber(is[i])}) // NaN becomes a null
 		}
 		return list
 	}
 	null := math.NaN()
-	c := eval.Compare(values(0, 0, 0.5, null, 1), values(1, 0, 0.25, 1, null))
-	if c.N != 3 || c.Wins != 1 || c.Losses != 1 || c.Ties != 1 || math.Abs(c.Diff-0.25) > 1e-12 || c.Significant {
+	mixed := pairs([]float64{0, 0, 0.5, null, 1, 1}, []float64{1, 0, 0.25, 1, null, 1 + 1e-15})
+	c := eval.Compare(mixed)
+	if c.N != 4 || c.Wins != 1 || c.Losses != 1 || c.Ties != 2 || math.Abs(c.Diff-0.75/4) > 1e-12 || c.Significant {
 		t.Errorf("%+v", c)
 	}
-	if same := eval.Compare(values(1, 0), values(1, 0)); same.P != 1 || same.Significant || same.Diff != 0 {
+	var outcomes []string
+	for _, p := range mixed {
+		outcomes = append(outcomes, p.Outcome())
+	}
+	if diff := cmp.Diff([]string{eval.Won, eval.Tied, eval.Lost, eval.Unmeasured, eval.Unmeasured, eval.Tied}, outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([][]string{{"q0"}, {"q2"}}, [][]string{c.Won, c.Lost}); diff != "" {
+		t.Errorf("won and lost (-want +got):\n%s", diff)
+	}
+	if same := eval.Compare(pairs([]float64{1, 0}, []float64{1, 0})); same.P != 1 || same.Significant || same.Diff != 0 {
 		t.Errorf("no difference: %+v", same)
 	}
-	if none := eval.Compare(nil, nil); none.N != 0 || none.P != 1 {
+	if none := eval.Compare(nil); none.N != 0 || none.P != 1 {
 		t.Errorf("nothing: %+v", none)
 	}
 	// Of 2^n equally likely signs two give a sum as far from 0: p is 2/2^n, 1/16 of five wins and 1/512 of ten.
-	five, ten := values(1, 1, 1, 1, 1), values(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-	zeros := values(make([]float64, 10)...)
-	if p := eval.Compare(zeros[:5], five); p.Significant || math.Abs(p.P-1.0/16) > 0.01 {
+	ones, zeros := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, make([]float64, 10)
+	if p := eval.Compare(pairs(zeros[:5], ones[:5])); p.Significant || math.Abs(p.P-1.0/16) > 0.01 {
 		t.Errorf("five wins: %+v", p)
 	}
-	if p := eval.Compare(zeros, ten); !p.Significant || math.Abs(p.P-1.0/512) > 0.002 || p.Low != 1 {
+	if p := eval.Compare(pairs(zeros, ones)); !p.Significant || math.Abs(p.P-1.0/512) > 0.002 || p.Low != 1 {
 		t.Errorf("ten wins: %+v", p)
 	}
 }

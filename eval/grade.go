@@ -9,7 +9,7 @@ import (
 	"github.com/seed-d8745b77/rag/internal/cite"
 )
 
-// grade measures the outcomes of a run: what was found, what was answered, and both over all questions.
+// grade measures the outcomes of a run one by one: what was found, and what was answered.
 func (r *Run) grade(ctx context.Context, set *TestSet, o Options) error {
 	lost := lostItems(r.Problems)
 	for i := range r.Questions {
@@ -19,11 +19,7 @@ func (r *Run) grade(ctx context.Context, set *TestSet, o Options) error {
 			out.gradeLevel(q, level, r.K, lost[q.item(level)])
 		}
 	}
-	if err := r.judge(ctx, set, o); err != nil {
-		return err
-	}
-	r.sumUp(set)
-	return nil
+	return r.judge(ctx, set, o)
 }
 
 // levelField is the field of a test set that a level's ground truth stands in.
@@ -46,13 +42,18 @@ func lostItems(problems []Problem) map[item]string {
 	return lost
 }
 
-// levelMetrics are those of each level.
+// levelMetrics are those of each level. nDCG and MRR at ten places, by which sets are compared in the literature, are always
+// among them: a run keeps as many hits.
 func levelMetrics(ks []int) []Metric {
 	var list []Metric
 	for _, k := range ks {
-		list = append(list, Metric{Hit, k}, Metric{Recall, k}, Metric{Precision, k})
+		list = append(list, Metric{Hit, k}, Metric{Recall, k}, Metric{Precision, k}, Metric{NDCG, k})
 	}
-	return append(list, Metric{MRR, 0}, Metric{MAP, 0}, Metric{NDCG, ks[len(ks)-1]})
+	list = append(list, Metric{MRR, 0}, Metric{MRR, leastDepth}, Metric{MAP, 0})
+	if !slices.Contains(ks, leastDepth) {
+		list = append(list, Metric{NDCG, leastDepth})
+	}
+	return list
 }
 
 // gradeLevel measures the hits against one kind of ground truth, if the question has it. lost says why it is not in the
@@ -91,6 +92,10 @@ func (r *Run) judge(ctx context.Context, set *TestSet, o Options) error {
 			Question: out.Question, Answer: cite.Strip(out.Answer.Text), Contexts: out.Answer.Contexts, Reference: set.Questions[i].Reference,
 		})
 		of = append(of, i)
+	}
+	r.Evaluator = ""
+	if f, ok := o.Evaluator.(rag.Fingerprinter); ok {
+		r.Evaluator = f.Fingerprint()
 	}
 	names := o.Evaluator.Metrics()
 	for i := range r.Questions {

@@ -45,7 +45,10 @@ type Judge struct {
 	replies *replies
 }
 
-var _ rag.Evaluator = (*Judge)(nil)
+var (
+	_ rag.Evaluator     = (*Judge)(nil)
+	_ rag.Fingerprinter = (*Judge)(nil)
+)
 
 // NewJudge returns a judge. ErrInvalid: no model, an unknown metric.
 func NewJudge(model rag.ChatModel, c JudgeConfig) (*Judge, error) {
@@ -81,6 +84,14 @@ func known(names, list []string) error {
 
 // Metrics returns those that the judge was made for.
 func (j *Judge) Metrics() []string { return j.config.Metrics }
+
+// Fingerprint names the chat model, "" if it does not say which it is, and how often it is asked.
+func (j *Judge) Fingerprint() string {
+	if j.replies.model == "" || j.config.Repeat == 1 {
+		return j.replies.model
+	}
+	return fmt.Sprintf("%s, %d times", j.replies.model, j.config.Repeat)
+}
 
 // Evaluate judges each sample by itself. A verdict that cannot be read is asked for once more, and then null. Only a done
 // context is an error, and a model that gave no verdict at all, which is the first of its errors.

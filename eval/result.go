@@ -19,19 +19,22 @@ const runFormat = 1
 // Run is a test set asked of one collection under one configuration, with everything that is needed to ask it again or to
 // grade it again. Its JSON form is a file, see docs/formats.md.
 type Run struct {
-	Format       int            `json:"format"`
-	Label        string         `json:"label"`
-	RegradedFrom string         `json:"regraded_from,omitempty"` // label of the run whose outcomes these are
-	Created      time.Time      `json:"created"`
-	Program      string         `json:"program,omitempty"` // version of the program that made it
-	TestSet      Source         `json:"test_set"`
-	Set          string         `json:"set,omitempty"` // the part of the test set; "": all
-	Collection   Collection     `json:"collection"`
-	Config       map[string]any `json:"config"` // in force, by key as in rag.yaml; secrets are "***"
-	Mode         rag.Mode       `json:"mode,omitempty"`
-	K            []int          `json:"k"`
-	Depth        int            `json:"depth"`  // hits asked for
-	Intent       string         `json:"intent"` // the routing label that was compared
+	Format       int               `json:"format"`
+	Label        string            `json:"label"`
+	RegradedFrom string            `json:"regraded_from,omitempty"` // label of the run whose outcomes these are
+	Created      time.Time         `json:"created"`
+	Program      string            `json:"program,omitempty"` // version of the program that made it
+	TestSet      Source            `json:"test_set"`
+	Set          string            `json:"set,omitempty"`       // the part of the test set; "": all
+	Fields       map[string]string `json:"fields,omitempty"`    // names that the collection has for fields of the questions' filters
+	Answers      string            `json:"answers,omitempty"`   // how questions were answered, as the program calls it; "": they were not, or it did not say
+	Evaluator    string            `json:"evaluator,omitempty"` // what judged the answers, with its model; "": nothing did, or it does not say
+	Collection   Collection        `json:"collection"`
+	Config       map[string]any    `json:"config"` // in force, by key as in rag.yaml; secrets are "***"
+	Mode         rag.Mode          `json:"mode,omitempty"`
+	K            []int             `json:"k"`
+	Depth        int               `json:"depth"`  // hits asked for
+	Intent       string            `json:"intent"` // the routing label that was compared
 
 	Metrics   map[string]Score     `json:"metrics"`           // "document/hit@1"; of answers: "faithfulness"
 	Kinds     map[string]Kind      `json:"kinds,omitempty"`   // by Question.Kind, where questions have one
@@ -64,6 +67,7 @@ type Outcome struct {
 	Error       string     `json:"error,omitempty"` // of the search
 	Mode        rag.Mode   `json:"mode,omitempty"`  // lanes that were really used
 	SearchMS    float64    `json:"search_ms"`
+	TraceID     string     `json:"trace_id,omitempty"` // of the search
 	Hits        []Found    `json:"hits"`
 	Notes       []rag.Note `json:"notes,omitempty"`
 	Answer      *Answered  `json:"answer,omitempty"`
@@ -84,6 +88,25 @@ type Answered struct {
 	MS          float64       `json:"ms"`
 	Usage       rag.ChatUsage `json:"usage"`
 	Notes       []rag.Note    `json:"notes,omitempty"`
+}
+
+// hide takes secrets out of what services said when they failed.
+func (out *Outcome) hide(secrets func(string) string) {
+	out.Error, out.AnswerError = secrets(out.Error), secrets(out.AnswerError)
+	for i := range out.Notes {
+		out.Notes[i].Reason = secrets(out.Notes[i].Reason)
+	}
+	if out.Answer != nil {
+		out.Answer.Reason = secrets(out.Answer.Reason)
+		for i := range out.Answer.Notes {
+			out.Answer.Notes[i].Reason = secrets(out.Answer.Notes[i].Reason)
+		}
+	}
+	for name, v := range out.Metrics {
+		if !v.OK() {
+			out.Metrics[name] = rag.EvalNull(secrets(v.Null))
+		}
+	}
 }
 
 // Metric returns a score by its name. A name without a level, "mrr", means the finest level that the run has it at.
@@ -110,7 +133,7 @@ func (r *Run) fullName(name string) (full string, ok bool) {
 // is replaced, in one step.
 func (r *Run) Save(dir string) (path string, err error) {
 	if !validLabel(r.Label) {
-		return "", fmt.Errorf("label %q: letters, digits, and - _ . inside, are allowed, since it names a file: %w", r.Label, rag.ErrInvalid)
+		return "", labelError(r.Label)
 	}
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -119,7 +142,7 @@ func (r *Run) Save(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, r.Label+".json")
+	path = filepath.Join(dir, r.Label+runSuffix)
 	return path, writeWhole(path, append(data, '\n'))
 }
 
@@ -149,6 +172,10 @@ func validLabel(label string) bool {
 	return label != "" && len(label) <= longestLabel && label[0] != '.' && strings.IndexFunc(label, outside) < 0
 }
 
+func labelError(label string) error {
+	return fmt.Errorf("label %q: letters, digits, and - _ . inside, are allowed, since it names a file: %w", label, rag.ErrInvalid)
+}
+
 // LoadRun reads a run that [Run.Save] wrote. What is none, or was written by a newer program, is ErrInvalid.
 func LoadRun(path string) (*Run, error) {
 	data, err := os.ReadFile(path)
@@ -165,10 +192,11 @@ func LoadRun(path string) (*Run, error) {
 	return &r, nil
 }
 
-// shown returns a configuration by key, without secrets.
-func shown(c rag.Config) map[string]any {
+// shown returns a configuration by key, without secrets; loaded knows which values came from the environment.
+func shown(c rag.Config, loaded config.Loaded) map[string]any {
+	loaded.Config = c
 	all := map[string]any{}
-	for _, v := range config.Redacted(config.Loaded{Config: c}) {
+	for _, v := range config.Redacted(loaded) {
 		all[v.Key] = v.Value
 	}
 	return all

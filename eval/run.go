@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Options say how a test set is run. Zero fields mean defaults.
@@ -22,6 +23,13 @@ type Options struct {
 	Answer func(ctx context.Context, q rag.Query) (*rag.Answer, error)
 	// Evaluator judges the answers that are given; nil: none is judged.
 	Evaluator rag.Evaluator
+	// Answers says in a run how Answer answers: "router".
+	Answers string
+	// Program says in a run which program makes it.
+	Program string
+	// Loaded is how the engine's configuration was read: it tells what came from environment variables, which neither the
+	// configuration nor the errors that a run keeps may show. Zero: only what the names of its keys give away is hidden.
+	Loaded config.Loaded
 	// Progress is called before each question, and once behind the last.
 	Progress func(done, total int)
 	// Now is the clock; nil: time.Now.
@@ -36,6 +44,7 @@ func (o *Options) fill() {
 		o.K = []int{1, 3, 5}
 	}
 	o.K = slices.Compact(slices.Sorted(slices.Values(o.K)))
+	o.Label = cmp.Or(o.Label, DefaultLabel)
 	o.Intent = cmp.Or(o.Intent, intentField)
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
@@ -100,7 +109,21 @@ func Evaluate(ctx context.Context, eng *rag.Engine, set *TestSet, o Options) (*R
 	if failed == len(set.Questions) {
 		return nil, first
 	}
-	return run, run.grade(ctx, set, o)
+	return run, run.finish(ctx, set, o)
+}
+
+// finish grades a run and takes secrets out of what failed.
+func (r *Run) finish(ctx context.Context, set *TestSet, o Options) error {
+	if err := r.grade(ctx, set, o); err != nil {
+		return err
+	}
+	hide := o.Loaded.Hider()
+	r.Evaluator, r.Collection.Embedder = hide(r.Evaluator), hide(r.Collection.Embedder)
+	for i := range r.Questions {
+		r.Questions[i].hide(hide)
+	}
+	r.sumUp(set)
+	return nil
 }
 
 // noneLeft reports a set of which the collection has nothing.
@@ -134,7 +157,7 @@ func ask(ctx context.Context, eng *rag.Engine, q *Question, o Options) (Outcome,
 		out.Error = err.Error()
 		return out, err
 	}
-	out.Mode, out.Hits, out.Notes = res.Mode, foundIn(res.Hits), res.Notes
+	out.Mode, out.Hits, out.Notes, out.TraceID = res.Mode, foundIn(res.Hits), res.Notes, res.TraceID
 	if o.Answer == nil {
 		return out, nil
 	}
@@ -162,11 +185,13 @@ func (out *Outcome) answer(ctx context.Context, query rag.Query, o Options) {
 func milliseconds(d time.Duration) float64 { return round3(float64(d) / float64(time.Millisecond)) }
 
 // Regrade measures the outcomes that a run kept again, without a search: with another version of its test set, other
-// places, or another judge. Questions that the run does not have are a problem of the result.
+// places, or another judge. Options that are zero are those of the run; the label becomes its own with "-regraded". Questions
+// that the run does not have are a problem of the result.
 func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, error) {
 	if len(o.K) == 0 {
 		o.K = old.K
 	}
+	o.Intent, o.Label = cmp.Or(o.Intent, old.Intent), cmp.Or(o.Label, old.Label+"-regraded")
 	o.fill()
 	if err := o.check(set); err != nil {
 		return nil, err
@@ -175,8 +200,8 @@ func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, erro
 		return nil, fmt.Errorf("k is %d, and the run kept %d hits of each question: run it again: %w", deepest, old.Depth, rag.ErrInvalid)
 	}
 	run := *old
-	run.TestSet, run.K, run.Intent, run.RegradedFrom = set.Source, o.K, o.Intent, old.Label
-	run.Label, run.Created = cmp.Or(o.Label, old.Label), o.Now().UTC()
+	run.TestSet, run.Set, run.Fields, run.K, run.Intent, run.RegradedFrom = set.Source, set.Part, set.Fields, o.K, o.Intent, old.Label
+	run.Label, run.Created, run.Program = o.Label, o.Now().UTC(), o.Program
 	run.Questions, run.Problems = nil, nil
 	kept := map[string]Outcome{}
 	for _, out := range old.Questions {
@@ -194,14 +219,14 @@ func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, erro
 	if len(run.Problems) == len(set.Questions) {
 		return nil, fmt.Errorf("the run %q has no question of the test set%s: %w", old.Label, of(set.Source.Path), rag.ErrInvalid)
 	}
-	return &run, run.grade(ctx, set, o)
+	return &run, run.finish(ctx, set, o)
 }
 
 // newRun fills in what does not depend on outcomes.
 func newRun(ctx context.Context, eng *rag.Engine, set *TestSet, o Options) (*Run, error) {
 	run := &Run{
-		Format: runFormat, Label: o.Label, Created: o.Now().UTC(), TestSet: set.Source, K: o.K, Depth: max(leastDepth, o.K[len(o.K)-1]),
-		Mode: o.Mode, Intent: o.Intent, Config: shown(eng.Config()),
+		Format: runFormat, Label: o.Label, Created: o.Now().UTC(), Program: o.Program, TestSet: set.Source, Set: set.Part, Fields: set.Fields,
+		K: o.K, Depth: max(leastDepth, o.K[len(o.K)-1]), Mode: o.Mode, Intent: o.Intent, Answers: o.Answers, Config: shown(eng.Config(), o.Loaded),
 	}
 	name := cmp.Or(o.Collection, eng.Config().Collection)
 	all, err := eng.Collections(ctx)

@@ -137,10 +137,10 @@ func TestEvaluateAndRegrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.RegradedFrom != "base" {
-		t.Errorf("regraded from %q", again.RegradedFrom)
+	if again.RegradedFrom != "base" || again.Label != "base-regraded" {
+		t.Errorf("regraded from %q, labelled %q", again.RegradedFrom, again.Label)
 	}
-	again.RegradedFrom, again.Created = "", run.Created
+	again.RegradedFrom, again.Label, again.Created = "", run.Label, run.Created
 	if diff := cmp.Diff(run, again, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(eval.Run{}, "Config")); diff != "" {
 		t.Errorf("graded again (-was +is):\n%s", diff)
 	}

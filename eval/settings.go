@@ -2,8 +2,10 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,6 +117,28 @@ func (s *Settings) Evaluator(m Models) (rag.Evaluator, error) {
 		return nil, nil
 	}
 	return NewComposite(backends...)
+}
+
+// verdictDir is the folder of a judge's verdicts below a data folder.
+const verdictDir = "verdicts"
+
+// EngineEvaluator makes what judges the answers of an engine, as the section "evaluation" of its configuration says, with
+// the engine's models; verdicts are kept in its data folder ("": nowhere). backends and repeat go before the configuration
+// unless they are empty or 0. It is nil if nothing judges. Errors are those of [ParseSettings] and [Settings.Evaluator].
+func EngineEvaluator(eng *rag.Engine, dataDir string, backends []string, repeat int) (rag.Evaluator, error) {
+	s, err := ParseSettings(eng.Config().Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	if len(backends) > 0 {
+		s.Enabled, s.Provider, s.Backends = nil, "", backends
+	}
+	s.Repeat = cmp.Or(repeat, s.Repeat)
+	m := Models{Chat: eng.ChatModel(), Embedder: eng.Embedder(), Verifier: eng.Verifier()}
+	if dataDir != "" {
+		m.CacheDir = filepath.Join(dataDir, verdictDir)
+	}
+	return s.Evaluator(m)
 }
 
 // isRetrieval reports whether a name is that of a metric of what was found, with or without its places.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/seed-d8745b77/rag"
 )
 
 // resamples is how many samples an interval and a test draw. At 10,000 the error of a p of 0.05 is about 0.004 (two
@@ -42,46 +40,46 @@ func Interval(numbers []float64) (low, high float64) {
 	return means[cut], means[resamples-1-cut]
 }
 
-// Comparison says how one list of values differs from a baseline's, question by question.
+// Comparison says how something differs from a baseline, question by question.
 type Comparison struct {
-	N           int     `json:"n"`    // questions that have a value in both
-	Diff        float64 `json:"diff"` // mean of the differences; above 0: better than the baseline
-	Low         float64 `json:"low"`  // bounds of its 95 % interval, see Interval
-	High        float64 `json:"high"`
-	P           float64 `json:"p"` // chance of a difference as large if it made no difference, see Compare
-	Significant bool    `json:"significant"`
-	Wins        int     `json:"wins"`   // questions with a larger value than the baseline's
-	Losses      int     `json:"losses"` // with a smaller one
-	Ties        int     `json:"ties"`
+	N           int      `json:"n"`    // questions that have a value in both
+	Diff        float64  `json:"diff"` // mean of the differences; above 0: better than the baseline
+	Low         float64  `json:"low"`  // bounds of its 95 % interval, see Interval
+	High        float64  `json:"high"`
+	P           float64  `json:"p"` // chance of a difference as large if it made no difference, see Compare
+	Significant bool     `json:"significant"`
+	Wins        int      `json:"wins"`   // questions with a larger value than the baseline's
+	Losses      int      `json:"losses"` // with a smaller one
+	Ties        int      `json:"ties"`
+	Won         []string `json:"won"`  // IDs of the questions with a larger value, in order
+	Lost        []string `json:"lost"` // with a smaller one
 }
 
-// Compare compares the values of the same questions under a baseline and under something else. Questions that have no
-// value in one of them are left out.
+// Compare sums up what a baseline and something else made of the same questions. Those that have no value in one of them
+// are left out.
 //
 // P is that of a two-sided randomisation test: how often the mean difference is as large as it is when each question's
 // two values are swapped by the toss of a coin (Smucker, Allan, Carterette: A Comparison of Statistical Significance Tests
 // for Information Retrieval Evaluation, CIKM 2007). Significant is P below 0.05; who compares many variants will see one
 // in twenty of them by chance.
-func Compare(baseline, other []rag.EvalValue) Comparison {
-	var c Comparison
+func Compare(pairs []Pair) Comparison {
+	c := Comparison{Won: []string{}, Lost: []string{}}
 	var diffs []float64
-	for i, b := range baseline {
-		if i >= len(other) || !b.OK() || !other[i].OK() {
+	for _, p := range pairs {
+		switch p.Outcome() {
+		case Unmeasured:
 			continue
+		case Won:
+			c.Won = append(c.Won, p.ID)
+		case Lost:
+			c.Lost = append(c.Lost, p.ID)
 		}
-		d := other[i].Number - b.Number
-		switch {
-		case math.Abs(d) <= tie:
-			c.Ties++
-			d = 0
-		case d > 0:
-			c.Wins++
-		default:
-			c.Losses++
-		}
+		d, _ := p.diff()
 		diffs = append(diffs, d)
 	}
-	c.N, c.Diff, c.P = len(diffs), Mean(diffs), 1
+	c.N, c.Wins, c.Losses = len(diffs), len(c.Won), len(c.Lost)
+	c.Ties = c.N - c.Wins - c.Losses
+	c.Diff, c.P = Mean(diffs), 1
 	c.Low, c.High = Interval(diffs)
 	if c.Wins+c.Losses > 0 {
 		c.P = randomisation(diffs)
@@ -89,9 +87,6 @@ func Compare(baseline, other []rag.EvalValue) Comparison {
 	c.Significant = c.P < alpha
 	return c
 }
-
-// tie is the difference that rounding makes.
-const tie = 1e-12
 
 // randomisation returns the share of random signs under which the sum of the differences is as far from 0 as it is, the
 // signs that they have being one of the draws: so it is never 0.

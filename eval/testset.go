@@ -68,6 +68,8 @@ type Source struct {
 // TestSet is a list of questions.
 type TestSet struct {
 	Source    Source
+	Part      string            // that the questions are of, see [TestSet.Only]; "": all
+	Fields    map[string]string // names given by [TestSet.Rename]; nil: none
 	Questions []Question
 	Problems  []Problem // remarks that do not keep it from being used
 }
@@ -132,13 +134,26 @@ func Load(path string) (*TestSet, error) {
 	return nil, fmt.Errorf("%s: %d problems, the first: %s; `rag eval validate` lists all: %w", path, len(fatal), fatal[0], rag.ErrInvalid)
 }
 
+// LoadPart is [Load] for the questions of one part, "" for all, with [TestSet.Rename]. That there are none is ErrInvalid.
+func LoadPart(path, part string, fields map[string]string) (*TestSet, error) {
+	set, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if set = set.Only(part); len(set.Questions) == 0 {
+		return nil, fmt.Errorf("%s: no question is of set %q: %w", path, part, rag.ErrInvalid)
+	}
+	set.Rename(fields)
+	return set, nil
+}
+
 // Only returns the set with the questions of one part; "" means all.
 func (s *TestSet) Only(part string) *TestSet {
 	if part == "" {
 		return s
 	}
 	out := *s
-	out.Questions = nil
+	out.Part, out.Questions = part, nil
 	for _, q := range s.Questions {
 		if q.Set == part {
 			out.Questions = append(out.Questions, q)
@@ -149,6 +164,7 @@ func (s *TestSet) Only(part string) *TestSet {
 
 // Rename gives fields of the questions' filters the names that a collection has for them.
 func (s *TestSet) Rename(names map[string]string) {
+	s.Fields = names
 	for i := range s.Questions {
 		s.Questions[i].Filter = renamed(s.Questions[i].Filter, names)
 	}

@@ -55,8 +55,8 @@ measured, but searches failed, or the test set expects what the collection does 
 	}
 	f.add(cmd, "file of questions: JSON Lines, a JSON list, or an object that holds one")
 	flags := cmd.Flags()
-	flags.StringVarP(&f.label, "label", "l", "latest", "name of the run, and of its file")
-	flags.StringVar(&f.results, "results", "results", "folder of runs")
+	flags.StringVarP(&f.label, "label", "l", eval.DefaultLabel, "name of the run, and of its file")
+	addResults(flags, &f.results)
 	flags.StringVarP(&f.mode, "mode", "m", "", "hybrid, dense or sparse (default: what the configuration enables)")
 	flags.IntSliceVarP(&f.k, "k", "k", []int{1, 3, 5}, "places that the metrics look at")
 	flags.BoolVar(&f.retrieval, "retrieval-only", false, "measure what is found, and answer nothing")
@@ -67,7 +67,7 @@ measured, but searches failed, or the test set expects what the collection does 
 	f.domain.add(cmd, "names of values that questions use")
 	flags.StringSliceVar(&f.backends, "evaluators", nil, "what judges answers: "+strings.Join(eval.BackendNames, ", ")+" (default: what the configuration says, else all that can)")
 	flags.IntVar(&f.repeat, "repeat", 0, "times that the chat model judges each answer (default: the configured number, 1)")
-	cmd.AddCommand(newEvalBEIR(a), newEvalValidate(a), newEvalGenerate(a), newEvalCompare(a), newEvalGate(a))
+	cmd.AddCommand(newEvalBEIR(a), newEvalValidate(a), newEvalGenerate(a), newEvalList(a), newEvalCompare(a), newEvalGate(a))
 	return cmd
 }
 
@@ -90,10 +90,13 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 			a.note("%s", p)
 		}
 	}
-	opts := eval.Options{Label: f.label, Collection: a.collection, Mode: rag.Mode(f.mode), K: f.k, Intent: f.intent}
+	opts := eval.Options{Label: f.label, Collection: a.collection, Mode: rag.Mode(f.mode), K: f.k, Intent: f.intent, Program: version()}
 	if old != nil && !hasAnswers(old) {
 		run, err := eval.Regrade(ctx, old, set, opts)
 		return a.evalDone(run, err, old, f)
+	}
+	if opts.Loaded, err = a.settings(); err != nil {
+		return err
 	}
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
 		if f.noSearch {
@@ -114,7 +117,7 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 	})
 }
 
-// fromRun takes from an earlier run what no flag says.
+// fromRun leaves to an earlier run what no flag says.
 func (f *evalFlags) fromRun(cmd *cobra.Command, old *eval.Run) {
 	flags := cmd.Flags()
 	if f.testSet == "" {
@@ -123,14 +126,17 @@ func (f *evalFlags) fromRun(cmd *cobra.Command, old *eval.Run) {
 	if !flags.Changed("set") {
 		f.set = old.Set
 	}
+	if !flags.Changed("field") {
+		f.fields = old.Fields
+	}
 	if !flags.Changed("k") {
-		f.k = old.K
+		f.k = nil
 	}
 	if !flags.Changed("intent") {
-		f.intent = old.Intent
+		f.intent = ""
 	}
 	if !flags.Changed("label") {
-		f.label = old.Label + "-regraded"
+		f.label = ""
 	}
 }
 
@@ -152,11 +158,12 @@ func (f *evalFlags) answering(a *app, eng *rag.Engine, opts *eval.Options) error
 		return err
 	}
 	ask := searcher.Ask
+	opts.Answers = "router"
 	if f.agent {
-		ask = searcher.AskAgent
+		ask, opts.Answers = searcher.AskAgent, "agent"
 	}
 	opts.Answer = func(ctx context.Context, q rag.Query) (*rag.Answer, error) { return ask(ctx, rag.AskRequest{Query: q}) }
-	opts.Evaluator, err = a.evaluator(eng, f)
+	opts.Evaluator, err = eval.EngineEvaluator(eng, a.dataDir(), f.backends, f.repeat)
 	return err
 }
 
@@ -165,7 +172,6 @@ func (a *app) evalDone(run *eval.Run, err error, old *eval.Run, f evalFlags) err
 	if err != nil {
 		return err
 	}
-	run.Set, run.Program = f.set, version()
 	path, err := run.Save(f.results)
 	if err != nil {
 		return err
@@ -183,7 +189,7 @@ func (a *app) evalDone(run *eval.Run, err error, old *eval.Run, f evalFlags) err
 		a.printRun(run, changes)
 		fmt.Fprintf(a.out, "\nkept in %s\n", visible(path))
 	}
-	if err == nil && (run.Failed > 0 || len(run.Problems) > 0 || run.Unjudged() > 0) {
+	if err == nil && !run.Complete() {
 		return &reported{exitPartial}
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,26 +14,6 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
 )
-
-// judgeCache is the folder of verdicts below the data folder.
-const judgeCache = "verdicts"
-
-// evaluator makes what judges answers, as the configuration and the flags say.
-func (a *app) evaluator(eng *rag.Engine, f *evalFlags) (rag.Evaluator, error) {
-	s, err := eval.ParseSettings(eng.Config().Evaluation)
-	if err != nil {
-		return nil, err
-	}
-	if len(f.backends) > 0 {
-		s.Enabled, s.Provider, s.Backends = nil, "", f.backends
-	}
-	if f.repeat > 0 {
-		s.Repeat = f.repeat
-	}
-	return s.Evaluator(eval.Models{
-		Chat: eng.ChatModel(), Embedder: eng.Embedder(), Verifier: eng.Verifier(), CacheDir: filepath.Join(a.dataDir(), judgeCache),
-	})
-}
 
 // printRun writes a run for a reader; changes is nil unless it was graded again.
 func (a *app) printRun(r *eval.Run, changes *eval.RunComparison) {

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-d8745b77/rag/eval"
 )
@@ -96,16 +96,21 @@ a paired randomisation test, and how many questions got better and worse. A run 
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&results, "results", "results", "folder of runs")
+	addResults(cmd.Flags(), &results)
 	return cmd
+}
+
+// addResults adds the flag that says where runs are kept.
+func addResults(flags *pflag.FlagSet, results *string) {
+	flags.StringVar(results, "results", "results", "folder of runs")
 }
 
 // loadRun reads a run by its file or its label.
 func loadRun(name, results string) (*eval.Run, error) {
-	if !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".json") {
-		name = filepath.Join(results, name+".json")
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".json") {
+		return eval.LoadRun(name)
 	}
-	return eval.LoadRun(name)
+	return eval.OpenRun(results, name)
 }
 
 func (a *app) printCompared(c *eval.RunComparison) {
@@ -135,50 +140,43 @@ type gateFlags struct {
 func newEvalGate(a *app) *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
-		Use:   "gate RUN",
+		Use:   "gate [RUN]",
 		Short: "Fail if a run is below what is wanted",
-		Long: `eval gate holds a run against rules, for continuous integration: --min says the least mean of a metric, --max-drop how far
-it may fall below a baseline's. The exit code is 1 if a rule is broken. A metric without a level means the finest
-level that the run has: chunk, key_sentence, section, document. One that the run does not have breaks its rule.`,
-		Example: examples("rag eval gate latest --min ndcg@5=0.7", "rag eval gate new --baseline main --max-drop mrr=0.02 --max-drop document/hit@3=0"),
-		Args:    exactly(1, "a run"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.evalGate(cmd, args[0], f) },
+		Long: `eval gate holds a run, the one labelled latest if none is named, against rules, for continuous integration: --min says the
+least mean of a metric, --max-drop how far it may fall below that of the run labelled baseline, or of --baseline. The exit
+code is 1 if a rule is broken. A metric without a level means the finest level that the run has: chunk, key_sentence,
+section, document. One that the run does not have breaks its rule.`,
+		Example: examples("rag eval gate --min ndcg@10=0.7 --max-drop mrr=0.02", "rag eval gate new --baseline main --max-drop mrr=0.02 --max-drop document/hit@3=0"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef(cmd, "too many arguments: %q", args[1])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.evalGate(cmd, append(args, eval.DefaultLabel)[0], f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.least, "min", nil, "metric and least mean, such as ndcg@10=0.7; may come several times")
 	flags.StringArrayVar(&f.drop, "max-drop", nil, "metric and how far it may fall below the baseline's; may come several times")
-	flags.StringVar(&f.baseline, "baseline", "", "the run that --max-drop compares with")
-	flags.StringVar(&f.results, "results", "results", "folder of runs")
+	flags.StringVar(&f.baseline, "baseline", eval.DefaultBaseline, "the run that --max-drop compares with")
+	addResults(flags, &f.results)
 	return cmd
 }
 
 func (a *app) evalGate(cmd *cobra.Command, name string, f gateFlags) error {
-	var rules []eval.Rule
-	for _, group := range []struct {
-		texts []string
-		drop  bool
-	}{{f.least, false}, {f.drop, true}} {
-		for _, text := range group.texts {
-			rule, err := eval.ParseRule(text, group.drop)
-			if err != nil {
-				return usagef(cmd, "%v", err)
-			}
-			rules = append(rules, rule)
-		}
-	}
-	switch {
-	case len(rules) == 0:
-		return usagef(cmd, "no rule given: --min or --max-drop")
-	case len(f.drop) > 0 && f.baseline == "":
-		return usagef(cmd, "--max-drop needs --baseline")
+	rules, err := eval.ParseRules(f.least, f.drop)
+	if err != nil {
+		return usagef(cmd, "%s", message(err.Error()))
 	}
 	run, err := loadRun(name, f.results)
 	if err != nil {
 		return err
 	}
 	var baseline *eval.Run
-	if f.baseline != "" {
+	if len(f.drop) > 0 {
 		if baseline, err = loadRun(f.baseline, f.results); err != nil {
 			return err
 		}

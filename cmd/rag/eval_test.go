@@ -55,8 +55,14 @@ func TestEval(t *testing.T) {
 	s.rag("eval", "compare", "base", "results/answers.json").want(exitDone).prints("answers against base: 3 questions in both", "key_sentence/mrr")
 	checkJSON(t, "JSON of eval compare", s.rag("eval", "compare", "base", "answers", "--json").want(exitDone))
 	s.rag("eval", "gate", "base", "--min", "mrr=0.5", "--baseline", "answers", "--max-drop", "document/hit@3=0").want(exitDone).prints("holds key_sentence/mrr", "holds document/hit@3")
-	checkJSON(t, "JSON of eval gate", s.rag("eval", "gate", "base", "--min", "hit@1=1", "--min", "ndcg@10=0", "--json").want(exitFailed))
-	s.rag("eval", "gate", "base", "--min", "ndcg@10=0").want(exitFailed).prints("broken ndcg@10 is none", "it has document/hit@1")
+	checkJSON(t, "JSON of eval gate", s.rag("eval", "gate", "base", "--min", "hit@1=1", "--min", "ndcg@20=0", "--json").want(exitFailed))
+	s.rag("eval", "gate", "base", "--min", "ndcg@20=0").want(exitFailed).prints("broken ndcg@20 is none", "it has document/hit@1")
+	s.rag("eval", "-t", "q.jsonl", "--retrieval-only").want(exitDone)
+	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-l", "baseline").want(exitDone)
+	s.rag("eval", "gate", "--min", "ndcg@10=0.7", "--max-drop", "mrr=0.02").want(exitDone).prints("holds key_sentence/ndcg@10", "holds key_sentence/mrr")
+	checkJSON(t, "JSON of eval list", s.rag("eval", "list", "--json").want(exitDone))
+	s.write("results/broken.json", "{")
+	s.rag("eval", "list").want(exitDone).prints("baseline ", "q.jsonl", "key_sentence/mrr 1.0000", "7 runs").says("broken.json: no run of")
 	checkJSON(t, "JSON of eval validate", s.rag("eval", "validate", "q.jsonl", "--json").want(exitDone))
 	checkJSON(t, "JSON of eval --no-search", s.rag("eval", "-t", "q.jsonl", "--no-search", "--json").want(exitDone))
 	checkJSON(t, "JSON of eval generate", s.rag("eval", "generate", "--json").want(exitDone))
@@ -93,9 +99,10 @@ func TestEvalReportsWhatGoesWrong(t *testing.T) {
 		{[]string{"eval", "-t", "q.jsonl", "-k", "0", "--retrieval-only"}, exitFailed, "k is 0"},
 		{[]string{"eval", "-t", "q.jsonl", "--evaluators", "judge"}, exitFailed, "needs a chat model"},
 		{[]string{"eval", "--regrade", "run.json"}, exitFailed, "its format is 0"},
-		{[]string{"eval", "gate", "run.json"}, exitUsage, "no rule given"},
-		{[]string{"eval", "gate", "run.json", "--max-drop", "mrr=0"}, exitUsage, "--max-drop needs --baseline"},
-		{[]string{"eval", "gate", "none", "--min", "mrr=0"}, exitFailed, "none.json"},
+		{[]string{"eval", "gate", "run.json"}, exitUsage, "no rule is given"},
+		{[]string{"eval", "gate", "--max-drop", "mrr=0"}, exitFailed, `no run has the label "baseline" in results`},
+		{[]string{"eval", "gate", "a", "b", "--min", "mrr=0"}, exitUsage, "too many arguments"},
+		{[]string{"eval", "gate", "none", "--min", "mrr=0"}, exitFailed, `the label "none"`},
 		{[]string{"eval", "gate", "run.json", "--min", "mrr"}, exitUsage, "such as ndcg@10=0.7"},
 		{[]string{"eval", "beir", "docs"}, exitFailed, "qrels.tsv"},
 		{[]string{"experiment", "-t", "q.jsonl", "--variants", "best"}, exitFailed, `variant "best"`},

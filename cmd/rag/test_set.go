@@ -1,11 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
 )
 
@@ -27,13 +24,5 @@ func (f *testSetFlags) add(cmd *cobra.Command, what string) {
 
 // load reads the questions. That there are none is an error.
 func (f *testSetFlags) load() (*eval.TestSet, error) {
-	set, err := eval.Load(f.testSet)
-	if err != nil {
-		return nil, err
-	}
-	if set = set.Only(f.set); len(set.Questions) == 0 {
-		return nil, fmt.Errorf("%s: no question is of set %q: %w", f.testSet, f.set, rag.ErrInvalid)
-	}
-	set.Rename(f.fields)
-	return set, nil
+	return eval.LoadPart(f.testSet, f.set, f.fields)
 }

@@ -1,0 +1,315 @@
+package dashboard
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/eval"
+)
+
+// setsFolder is where test sets lie in the folder of runs.
+const setsFolder = "sets"
+
+// Limits on the files of an evaluation. A run of a thousand questions with answers is about 10 MB.
+const (
+	maxSetBytes = 32 << 20
+	maxRunBytes = 256 << 20
+)
+
+// evalFolder is the folder of runs, as `rag eval` writes them, with a folder of test sets below. A file is named by its own
+// name only, and opened below its folder whatever the name says. It is safe for concurrent use.
+type evalFolder struct {
+	runsDir, setsDir string
+
+	appending sync.Mutex // one question is added at a time
+
+	mu   sync.Mutex // guards the caches
+	sets map[string]kept[setInfo]
+	runs map[string]kept[eval.RunInfo]
+}
+
+// kept is what is known of a file, as long as size and time stay as they are.
+type kept[T any] struct {
+	size     int64
+	modified time.Time
+	value    T
+}
+
+func newEvalFolder(dir string) *evalFolder {
+	return &evalFolder{runsDir: dir, setsDir: filepath.Join(dir, setsFolder), sets: map[string]kept[setInfo]{}, runs: map[string]kept[eval.RunInfo]{}}
+}
+
+// setInfo describes a test set.
+type setInfo struct {
+	Name       string    `json:"name"` // of the file
+	Questions  int       `json:"questions"`
+	Answerable int       `json:"answerable"` // questions of which the set says so
+	Problems   int       `json:"problems"`   // that keep a question from being used
+	Modified   time.Time `json:"modified"`
+}
+
+// listSets returns the test sets by name. A file that holds no question is none.
+func (f *evalFolder) listSets() ([]setInfo, error) {
+	return list(f, f.setsDir, f.sets, maxSetBytes, []string{".jsonl", ".json"}, func(root *os.Root, info fs.FileInfo) (setInfo, bool) {
+		data, err := root.ReadFile(info.Name())
+		if err != nil {
+			return setInfo{}, false
+		}
+		set, problems := eval.Parse(data)
+		s := setInfo{Name: info.Name(), Questions: len(set.Questions), Modified: info.ModTime().UTC()}
+		for _, q := range set.Questions {
+			if q.Answerable != nil && *q.Answerable {
+				s.Answerable++
+			}
+		}
+		for _, p := range problems {
+			if p.Fatal {
+				s.Problems++
+			}
+		}
+		return s, s.Questions > 0
+	})
+}
+
+// listRuns returns the runs, newest first. A file that is no run is listed with its reason.
+func (f *evalFolder) listRuns() ([]eval.RunInfo, error) {
+	runs, err := list(f, f.runsDir, f.runs, maxRunBytes, []string{".json"}, func(_ *os.Root, info fs.FileInfo) (eval.RunInfo, bool) {
+		label := strings.TrimSuffix(info.Name(), ".json")
+		run, err := eval.OpenRun(f.runsDir, label)
+		if err != nil {
+			return eval.RunInfo{Label: label, Error: err.Error()}, true
+		}
+		run.Label = label // the file's name is how it is asked for
+		return run.Info(""), true
+	})
+	slices.SortStableFunc(runs, func(a, b eval.RunInfo) int { return b.Created.Compare(a.Created) })
+	return runs, err
+}
+
+// list reads the files of a folder that have one of the endings, or takes from cache what it knows of them, by name.
+func list[T any](f *evalFolder, dir string, cache map[string]kept[T], most int64, endings []string, read func(root *os.Root, info fs.FileInfo) (T, bool)) ([]T, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var found []T
+	there := map[string]bool{}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || checkFileName(e.Name(), endings...) != nil {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || info.Size() > most {
+			continue // it has just been removed, or is nothing of ours
+		}
+		there[e.Name()] = true
+		k, known := cache[e.Name()]
+		if !known || k.size != info.Size() || !k.modified.Equal(info.ModTime()) {
+			value, ok := read(root, info)
+			if !ok {
+				continue
+			}
+			k = kept[T]{info.Size(), info.ModTime(), value}
+			cache[e.Name()] = k
+		}
+		found = append(found, k.value)
+	}
+	for name := range cache {
+		if !there[name] {
+			delete(cache, name)
+		}
+	}
+	return found, nil
+}
+
+// run returns the run of a label.
+func (f *evalFolder) run(label string) (*eval.Run, error) {
+	run, err := eval.OpenRun(f.runsDir, label)
+	switch {
+	case errors.Is(err, rag.ErrNotFound): // eval names the folder, which is nobody's business here
+		return nil, fmt.Errorf("no run has the label %q: %w", label, rag.ErrNotFound)
+	case err != nil:
+		return nil, err
+	}
+	run.Label = label
+	return run, nil
+}
+
+// set returns the test set of a file. One with a question that cannot be used is ErrInvalid.
+func (f *evalFolder) set(name string) (*eval.TestSet, error) {
+	data, err := f.read(f.setsDir, name, maxSetBytes, ".jsonl", ".json")
+	if err != nil {
+		return nil, fmt.Errorf("test set %q: %w", name, err)
+	}
+	set, problems := eval.Parse(data)
+	if err := firstFatal(problems); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	set.Source.Path, set.Problems = filepath.Join(f.setsDir, name), problems
+	return set, nil
+}
+
+// read returns the content of a file of the folder dir.
+func (f *evalFolder) read(dir, name string, most int64, endings ...string) ([]byte, error) {
+	if err := checkFileName(name, endings...); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("it is no file, or larger than %d MiB: %w", most>>20, rag.ErrInvalid)
+	}
+	return root.ReadFile(name)
+}
+
+// notFound tells a file that is not there by the kind of error that pages know, without the path on this machine.
+func notFound(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is none of this name: %w", rag.ErrNotFound)
+	}
+	return err
+}
+
+// longestName keeps a name within what file systems take.
+const longestName = 100
+
+// checkFileName reports a name that is not that of a file in a folder, whatever the system: no separators, no device, no
+// control characters, not hidden, and one of the endings.
+func checkFileName(name string, endings ...string) error {
+	outside := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) }
+	switch {
+	case name == "", len(name) > longestName, strings.HasPrefix(name, "."), strings.ContainsFunc(name, outside), !filepath.IsLocal(name):
+		return fmt.Errorf("%q cannot name a file here: letters, digits, and - _ . inside, are wanted: %w", name, rag.ErrInvalid)
+	case !slices.Contains(endings, filepath.Ext(name)):
+		return fmt.Errorf("%q must end in %s: %w", name, strings.Join(endings, " or "), rag.ErrInvalid)
+	}
+	return nil
+}
+
+// addSet keeps an uploaded test set under a name that is not taken yet. One with a question that cannot be used is
+// ErrInvalid.
+func (f *evalFolder) addSet(name string, data io.Reader) (setInfo, error) {
+	if err := checkFileName(name, ".jsonl", ".json"); err != nil {
+		return setInfo{}, err
+	}
+	text, err := io.ReadAll(io.LimitReader(data, maxSetBytes+1))
+	if err != nil {
+		return setInfo{}, err
+	}
+	if len(text) > maxSetBytes {
+		return setInfo{}, fmt.Errorf("the test set is larger than %d MiB: %w", maxSetBytes>>20, rag.ErrInvalid)
+	}
+	set, problems := eval.Parse(text)
+	if err := firstFatal(problems); err != nil {
+		return setInfo{}, err
+	}
+	f.appending.Lock()
+	defer f.appending.Unlock()
+	if _, err := f.read(f.setsDir, name, maxSetBytes, filepath.Ext(name)); !errors.Is(err, rag.ErrNotFound) {
+		return setInfo{}, fmt.Errorf("there is a test set %q already: give the file another name: %w", name, rag.ErrInvalid)
+	}
+	return setInfo{Name: name, Questions: len(set.Questions)}, f.write(name, text)
+}
+
+// firstFatal is the error of a test set that cannot be used, nil if it can.
+func firstFatal(problems []eval.Problem) error {
+	fatal, first := 0, ""
+	for _, p := range problems {
+		if p.Fatal {
+			fatal++
+			first = cmp.Or(first, p.String())
+		}
+	}
+	if fatal == 0 {
+		return nil
+	}
+	return fmt.Errorf("the test set has %d problems, the first: %s: %w", fatal, first, rag.ErrInvalid)
+}
+
+// newQuestion is a question that somebody adds to a test set. Its JSON form is a line of the set.
+type newQuestion struct {
+	ID         string   `json:"id"`
+	Question   string   `json:"question"`
+	Answerable bool     `json:"answerable"`
+	Sources    []string `json:"expected_sources,omitempty"`   // URIs: they outlive another splitting
+	Chunks     []string `json:"expected_chunk_ids,omitempty"` // passages
+}
+
+// addQuestion puts a question behind the last one of a set of JSON lines, which is made if there is none.
+func (f *evalFolder) addQuestion(name string, q newQuestion) error {
+	if err := checkFileName(name, ".jsonl"); err != nil {
+		return err
+	}
+	if strings.TrimSpace(q.Question) == "" {
+		return fmt.Errorf("the question is empty: %w", rag.ErrInvalid)
+	}
+	q.ID = "added-" + strings.ToLower(rand.Text()[:8])
+	line, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	f.appending.Lock()
+	defer f.appending.Unlock()
+	old, err := f.read(f.setsDir, name, maxSetBytes, ".jsonl")
+	if err != nil && !errors.Is(err, rag.ErrNotFound) {
+		return err
+	}
+	if len(old) > 0 && !bytes.HasSuffix(old, []byte("\n")) {
+		old = append(old, '\n')
+	}
+	text := append(append(old, line...), '\n')
+	if _, problems := eval.Parse(text); firstFatal(problems) != nil {
+		return firstFatal(problems)
+	}
+	return f.write(name, text)
+}
+
+// write replaces a file of the folder in one step; the folder is made if there is none.
+func (f *evalFolder) write(name string, text []byte) error {
+	if err := os.MkdirAll(f.setsDir, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(f.setsDir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	beside := ".adding-" + rand.Text()
+	if err := root.WriteFile(beside, text, 0o644); err != nil {
+		return errors.Join(err, root.Remove(beside))
+	}
+	if err := root.Rename(beside, name); err != nil {
+		return errors.Join(err, root.Remove(beside))
+	}
+	return nil
+}
