@@ -37,7 +37,8 @@ type ingestView struct {
 	MaxBytes    int64    `json:"max_bytes"` // of a file
 	MaxFiles    int      `json:"max_files"` // uploaded at once
 	ReadOnly    bool     `json:"read_only"`
-	Jobs        []jobRow `json:"jobs"` // newest first
+	Jobs        []jobRow `json:"jobs"`   // newest first
+	Delete      string   `json:"delete"` // document that a link to this page wants deleted: its URI
 }
 
 // jobRow is a job in the list.
@@ -70,7 +71,7 @@ var actions = []string{"add", "update", "move", "delete", "gone", "unchanged", r
 func (s *Server) ingestPage(r *request) (any, error) {
 	v := ingestView{
 		Collection: r.collection, Uploads: s.o.UploadDir != "", Roots: s.o.Roots, Domains: []string{}, ReadOnly: s.o.ReadOnly,
-		MaxBytes: s.eng.Config().Ingest.MaxSourceBytes, MaxFiles: maxUploadFiles, Jobs: []jobRow{},
+		MaxBytes: s.eng.Config().Ingest.MaxSourceBytes, MaxFiles: maxUploadFiles, Jobs: []jobRow{}, Delete: r.param("delete"),
 	}
 	if v.Roots == nil {
 		v.Roots = []string{}

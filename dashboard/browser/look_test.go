@@ -82,9 +82,9 @@ func (b *tab) accessible() {
 	}
 	for _, v := range found {
 		var at strings.Builder
-		for _, n := range v.Nodes {
+		for _, n := range v.Nodes[:min(len(v.Nodes), 3)] {
 			fmt.Fprintf(&at, "\n    %.200s\n      %s", n.HTML, strings.ReplaceAll(n.Failure, "\n", "\n      "))
 		}
-		b.t.Errorf("%s: %s (%s, %s)%s", b.path(), v.Help, v.ID, v.Impact, at.String())
+		b.t.Errorf("%s: %s (%s, %s), %d times:%s", b.path(), v.Help, v.ID, v.Impact, len(v.Nodes), at.String())
 	}
 }

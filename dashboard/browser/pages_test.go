@@ -61,7 +61,8 @@ func TestEveryPageFitsAPhone(t *testing.T) {
 	for _, p := range pages {
 		b.visit(p.path)
 		if wide := js[int](b, "document.documentElement.scrollWidth"); wide > 400 {
-			t.Errorf("%s is %d pixels wide", p.path, wide)
+			beyond := js[string](b, "[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 400 && !e.closest('.scroll')).map((e) => e.outerHTML.slice(0, 120)).slice(0, 5).join('\\n')")
+			t.Errorf("%s is %d pixels wide:\n%s", p.path, wide, beyond)
 		}
 	}
 }

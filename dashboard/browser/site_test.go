@@ -80,6 +80,8 @@ var pages = []struct{ name, path string }{
 	{"overview", "/"},
 	{"browse", "/browse"},
 	{"ingest", "/ingest"},
+	{"query-traces", "/traces/query"},
+	{"evaluation", "/evaluation"},
 }
 
 func write(t *testing.T, name, text string) string {
