@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/catalog"
@@ -142,7 +143,15 @@ func BenchmarkPages(b *testing.B) {
 	}
 	defer eng.Close()
 	cat.fill(b, eng, 1000, 100)
-	s, err := New(eng, Options{Traces: trace.NewRing(trace.RingConfig{})})
+	ring := trace.NewRing(trace.RingConfig{Size: 10_000})
+	for i := range 10_000 {
+		t := rag.Trace{ID: fmt.Sprint("t", i), Type: rag.TraceQuery, Timestamp: time.Now().Add(-time.Duration(10_000-i) * time.Second), Collection: "default",
+			UserQuery: fmt.Sprint("question ", i), TotalMS: float64(i % 977), Stages: []rag.Span{{Stage: rag.StageDense, ElapsedMS: 1}, {Stage: rag.StageSparse, ElapsedMS: 2}}}
+		if err := ring.Record(b.Context(), &t); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s, err := New(eng, Options{Traces: ring})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
 	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
 	Collection string           // shown where the URL names none; "": the engine's configured one
-	Traces     trace.Reader     // what the engine records; nil: there are none to show
+	Traces     trace.Reader     // what the engine records; nil: there are none to show. They tell of everybody, also over an engine that is a view
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
 	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
@@ -71,7 +71,7 @@ type Server struct {
 	counts statusCache  // of validity
 	checks healthChecks // of indexes
 
-	ended context.Context // done when the server is closed: streams end
+	ended context.Context //nolint:containedctx // done when the server is closed: no request lives as long
 	end   context.CancelFunc
 	work  sync.WaitGroup // what the server started
 

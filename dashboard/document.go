@@ -38,7 +38,7 @@ type documentView struct {
 	Facts      *facts        `json:"facts,omitempty"`
 	Warnings   []rag.Warning `json:"warnings,omitempty"`
 	List       string        `json:"-"`              // URL of the list of documents
-	Delete     string        `json:"-"`              // URL of the page that deletes; "" where nothing may be changed
+	Delete     bool          `json:"-"`              // it may be deleted
 	Prev       string        `json:"prev,omitempty"` // URL of the chunks before
 	Next       string        `json:"next,omitempty"` // and behind
 }
@@ -104,7 +104,7 @@ func (s *Server) document(r *request) (any, error) {
 		return nil, err
 	}
 	v := &documentView{Collection: r.collection, Row: s.documentRow(r, &entry, at), Tab: r.param("tab"), Chunk: r.param("chunk"), Warnings: entry.Warnings,
-		List: s.link("/browse", "collection", s.named(r.collection))}
+		List: s.link("/browse", "collection", s.named(r.collection)), Delete: !s.o.ReadOnly}
 	if v.Tab == "" {
 		v.Tab = tabText
 	}
@@ -113,9 +113,6 @@ func (s *Server) document(r *request) (any, error) {
 	}
 	for _, tab := range tabs {
 		v.Tabs = append(v.Tabs, choice{tab, s.documentURL(r.collection, uri, "tab", tab, "chunk", v.Chunk), tab == v.Tab})
-	}
-	if !s.o.ReadOnly {
-		v.Delete = s.link("/ingest", "collection", s.named(r.collection), "delete", uri)
 	}
 	if err := v.turn(r, &entry); err != nil {
 		return nil, err

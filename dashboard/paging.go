@@ -1,7 +1,5 @@
 package dashboard
 
-import "iter"
-
 // pageSize is the number of rows of a page.
 const pageSize = 50
 
@@ -10,20 +8,6 @@ const pageSize = 50
 type pager struct {
 	First string `json:"first,omitempty"` // URL of the first page; "" on it
 	Next  string `json:"next,omitempty"`  // URL of the next page; "" on the last
-}
-
-// takePage returns the first n of a sequence, and whether there are more. It reads no further than that.
-func takePage[T any](rows iter.Seq2[T, error], n int) (page []T, more bool, err error) {
-	for row, err := range rows {
-		if err != nil {
-			return page, false, err
-		}
-		if len(page) == n {
-			return page, true, nil
-		}
-		page = append(page, row)
-	}
-	return page, false, nil
 }
 
 // pagerAfter makes the pager of a page whose cursor is the parameter "after" of the request; last is the cursor of its last row.

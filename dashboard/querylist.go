@@ -98,15 +98,15 @@ type stageBar struct {
 // fillOf numbers the colours of stages, as the styles "fill1" and on have them.
 func fillOf(stage string) int {
 	switch stage {
-	case rag.StageDense:
+	case rag.StageDense, rag.StageLoad:
 		return 1
-	case rag.StageSparse:
+	case rag.StageSparse, rag.StageSplit:
 		return 2
-	case rag.StageFusion, rag.StageShape:
+	case rag.StageFusion, rag.StageShape, rag.StageTransform:
 		return 3
-	case rag.StageRerank:
+	case rag.StageRerank, rag.StageEmbed:
 		return 4
-	case rag.StageGenerate, rag.StageExtract:
+	case rag.StageGenerate, rag.StageExtract, rag.StageUpsert:
 		return 6
 	}
 	return 5

@@ -127,7 +127,7 @@ service, no key and no download.`,
 	root.AddCommand(
 		newInit(a), newIngest(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a),
-		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newConfig(a), newModels(a), newHelpAll(root),
+		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newDashboard(a), newConfig(a), newModels(a), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()
 	return root
