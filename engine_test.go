@@ -517,7 +517,7 @@ func TestExplainSaysWhereAChunkWasLost(t *testing.T) {
 		last = c
 	}
 	q := rag.Query{Text: "opal", TopK: 3}
-	x, err := f.Explain(t.Context(), q, last.ID)
+	x, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: last.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,14 +525,14 @@ func TestExplainSaysWhereAChunkWasLost(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	q.Filter = rag.Not(rag.Eq("kind", "rock"))
-	if x, err = f.Explain(t.Context(), q, last.ID); err != nil || !strings.Contains(x.Verdict, "filter") {
+	if x, err = f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: last.ID}); err != nil || !strings.Contains(x.Verdict, "filter") {
 		t.Errorf("%+v, %v", x, err)
 	}
 	hit := f.search(q).Hits[0].Chunk.ID
-	if x, err = f.Explain(t.Context(), q, hit); err != nil || !x.Returned || *x.Rank != 1 {
+	if x, err = f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: hit}); err != nil || !x.Returned || *x.Rank != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if _, err := f.Explain(t.Context(), q, "nope"); !errors.Is(err, rag.ErrNotFound) {
+	if _, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: "nope"}); !errors.Is(err, rag.ErrNotFound) {
 		t.Errorf("unknown chunk: %v", err)
 	}
 }

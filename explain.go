@@ -3,22 +3,35 @@ package rag
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
+
+// ExplainTarget names what is to be explained. Exactly one of ChunkID, Text and URI must be given.
+type ExplainTarget struct {
+	ChunkID string // a passage
+	Text    string // words of one: the first passage that has them is meant; white space does not matter
+	URI     string // a document: the passage that came furthest, and all in brief
+
+	// Answer follows the passage into an answer as well, which asks the chat model if there is one.
+	Answer bool
+}
 
 // Explanation says what became of one chunk in a search. Its JSON form is what `rag explain --json` prints.
 type Explanation struct {
-	Query      string      `json:"query"`
-	Collection string      `json:"collection"`
-	Mode       Mode        `json:"mode"`
-	ChunkID    string      `json:"chunk_id"`
-	URI        string      `json:"uri"`
-	Returned   bool        `json:"returned"` // it is among the top_k hits
-	Rank       *int        `json:"rank"`     // its final rank; null if it was not returned
-	Stages     []StageFate `json:"stages"`
-	Verdict    string      `json:"verdict"` // where it was lost and the nearest change that would have kept it
+	Query      string        `json:"query"`
+	Collection string        `json:"collection"`
+	Mode       Mode          `json:"mode"`
+	ChunkID    string        `json:"chunk_id"`
+	URI        string        `json:"uri"`
+	Returned   bool          `json:"returned"` // it is among the top_k hits
+	Rank       *int          `json:"rank"`     // its final rank; null if it was not returned
+	Stages     []StageFate   `json:"stages"`
+	Verdict    string        `json:"verdict"`  // where it was lost and the nearest change that would have kept it
+	Remedies   []Remedy      `json:"remedies"` // that change, which was tried: with all of these it is kept. Empty if nothing was lost, or nothing tried helps
+	Passages   []PassageFate `json:"passages,omitempty"`
+	TraceID    string        `json:"trace_id"` // of the search that was explained
 }
 
 // StageFate is what one stage did with the chunk.
@@ -30,10 +43,35 @@ type StageFate struct {
 	Reason string   `json:"reason"` // why not, or why the stage was not used
 }
 
+// PassageFate is what became of one passage of a document that is explained.
+type PassageFate struct {
+	ChunkID string `json:"chunk_id"`
+	Ordinal int    `json:"ordinal"` // its place in the document, from 0
+	Dense   *int   `json:"dense"`   // ranks in the whole lists; null: not in it
+	Sparse  *int   `json:"sparse"`
+	Fused   *int   `json:"fused"`
+	Rank    *int   `json:"rank"` // final; null if it was not returned
+}
+
+// mostPassages is how many passages of a document an explanation lists, the best ones.
+const mostPassages = 50
+
+// explaining is the state of one Explain call.
+type explaining struct {
+	*Engine
+	asked *search                      // as it was asked
+	whole *search                      // the same, with whole lists
+	lanes map[string]map[string]placed // the whole lanes
+	fused map[string]int               // places in the whole fused list
+	chunk Chunk
+	x     *Explanation
+}
+
 // Explain runs the query and reports, stage by stage, what became of one chunk: its rank in each whole lane, also
-// below the lane's cut, and the place where it was lost. ErrNotFound if the chunk is not live.
-func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explanation, error) {
-	chunk, err := e.Chunk(ctx, q.Collection, chunkID)
+// below the lane's cut, the place where it was lost, and a change that would have kept it. The change is tried before it
+// is told. ErrNotFound if the chunk is not live: its document was deleted, or changed so that the passage is another one.
+func (e *Engine) Explain(ctx context.Context, q Query, target ExplainTarget) (*Explanation, error) {
+	ids, err := e.findTarget(ctx, q.Collection, target)
 	if err != nil {
 		return nil, err
 	}
@@ -41,27 +79,62 @@ func (e *Engine) Explain(ctx context.Context, q Query, chunkID string) (*Explana
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Query: q.Text, Collection: asked.q.Collection, Mode: asked.result.Mode, ChunkID: chunkID, URI: chunk.URI}
-	if at := findHit(asked.hits, chunkID); at >= 0 {
-		x.Rank, x.Returned = new(at+1), true
-	}
-	s := newSearch(e, q)
-	s.deeper, s.text, s.also = asked.deeper, asked.text, asked.also
-	defer e.readers.enter(s.q.Collection)()
-	if err := s.understand(ctx); err != nil {
+	w := &explaining{Engine: e, asked: asked, lanes: map[string]map[string]placed{}, fused: map[string]int{}, x: &Explanation{
+		Query: q.Text, Collection: asked.q.Collection, Mode: asked.result.Mode, Stages: []StageFate{}, Remedies: []Remedy{}, TraceID: asked.id,
+	}}
+	leave := e.readers.enter(asked.q.Collection)
+	err = w.rankAll(ctx)
+	leave()
+	if err != nil {
 		return nil, err
 	}
-	if !s.filter.Match(chunk.Fields(), chunk.Validity) {
-		x.Stages = append(x.Stages, StageFate{Stage: StageQuery, Reason: "the filter excludes it"})
-		x.Verdict = "excluded by the filter: search without it, or correct the document's metadata"
-		return x, nil
-	}
-	if err := e.explainLanes(ctx, s, x, chunkID); err != nil {
+	slices.SortStableFunc(ids, w.further)
+	if w.chunk, err = e.Chunk(ctx, asked.q.Collection, ids[0]); err != nil {
 		return nil, err
 	}
-	fusion := s.explainFusion(x, asked, chunkID)
-	explainRest(x, asked, fusion)
-	return x, nil
+	w.x.ChunkID, w.x.URI = w.chunk.ID, w.chunk.URI
+	if target.URI != "" {
+		if err := w.listPassages(ctx, ids); err != nil {
+			return nil, err
+		}
+	}
+	if at := findHit(asked.hits, w.chunk.ID); at >= 0 {
+		w.x.Rank, w.x.Returned = new(at+1), true
+	}
+	return w.x, w.tell(ctx, target.Answer)
+}
+
+// tell fills in the stages and the verdict.
+func (w *explaining) tell(ctx context.Context, answer bool) error {
+	lost := w.excluded()
+	if lost == "" {
+		w.tellLanes()
+		w.tellFusion()
+		lost = w.tellRest()
+	}
+	switch {
+	case w.x.Returned && answer:
+		return w.tellAnswer(ctx)
+	case w.x.Returned:
+		w.x.Verdict = fmt.Sprintf("returned at rank %d", *w.x.Rank)
+		return nil
+	}
+	changes, err := w.nearest(ctx)
+	if err != nil {
+		return err
+	}
+	w.conclude(lost, changes, "would have returned it")
+	return nil
+}
+
+// conclude puts the verdict together.
+func (w *explaining) conclude(lost string, changes []Remedy, would string) {
+	if len(changes) == 0 {
+		w.x.Verdict = lost + ": ask with words of the passage"
+		return
+	}
+	w.x.Remedies = changes
+	w.x.Verdict = lost + ": " + inWords(changes) + " " + would
 }
 
 // findHit returns the index of a chunk among hits, or -1.
@@ -69,126 +142,129 @@ func findHit(hits []Hit, id string) int {
 	return slices.IndexFunc(hits, func(h Hit) bool { return h.Chunk.ID == id })
 }
 
-// explainLanes asks each lane for its whole ranking.
-func (e *Engine) explainLanes(ctx context.Context, s *search, x *Explanation, chunkID string) error {
-	r := e.config.Retrieval
-	all := max(1, (s.stored.Chunks+s.q.TopK)/max(s.q.TopK, min(r.DenseTopK, r.SparseTopK))+1)
-	if err := s.lanes(ctx, all); err != nil {
-		return err
-	}
-	for _, lane := range []struct {
-		stage string
-		cut   int
-	}{{StageDense, s.laneK(r.DenseTopK, s.deeper)}, {StageSparse, s.laneK(r.SparseTopK, s.deeper)}} {
-		fate := StageFate{Stage: lane.stage}
-		rank, seen := s.ranks[lane.stage][chunkID]
-		lists, used := s.lists[lane.stage]
-		switch {
-		case !used:
-			fate.Reason = "not used"
-			if reason, ok := s.spans[lane.stage].Detail["reason"].(string); ok {
-				fate.Reason = reason
-			}
-		case !seen && lane.stage == StageSparse:
-			fate.Reason = "no word in common with the query"
-		case !seen:
-			fate.Reason = "the index has no record of it: run `rag verify`"
-		default:
-			fate.Rank, fate.Score, fate.Kept = &rank.Position, &rank.Score, rank.Position <= lane.cut
-			if !fate.Kept {
-				fate.Reason = fmt.Sprintf("below the lane's cut at %d", lane.cut)
-			}
+// findTarget returns the IDs of the chunks that are meant, at least one.
+func (e *Engine) findTarget(ctx context.Context, collection string, target ExplainTarget) ([]string, error) {
+	given := 0
+	for _, s := range []string{target.ChunkID, oneSpaced(target.Text), target.URI} {
+		if s != "" {
+			given++
 		}
-		x.Stages = append(x.Stages, fate)
-		if !used {
-			continue
-		}
-		for i, l := range lists { // what fusion really saw is the list up to its cut
-			lists[i].matches = l.matches[:min(len(l.matches), lane.cut)]
-		}
-		s.take(lane.stage, lists)
-	}
-	return nil
-}
-
-// explainFusion tells the chunk's rank in the whole fused list, and whether it was among the candidates of the search.
-func (s *search) explainFusion(x *Explanation, asked *search, id string) StageFate {
-	all := 1
-	for _, lists := range s.lists {
-		for _, l := range lists {
-			all += len(l.matches)
-		}
-	}
-	s.fuse(all) // nothing is cut: no list is longer
-	fate := StageFate{Stage: StageFusion, Kept: findHit(asked.pool, id) >= 0, Reason: "in neither lane's candidates"}
-	for i, m := range s.fused {
-		if m.ID == id {
-			fate.Rank, fate.Score, fate.Reason = new(i+1), &m.Score, ""
-			if !fate.Kept {
-				fate.Reason = fmt.Sprintf("below the cut at %d", s.laneK(s.config.Retrieval.FusionTopK, s.deeper))
-			}
-		}
-	}
-	x.Stages = append(x.Stages, fate)
-	return fate
-}
-
-// explainRest follows the chunk through reranking and shaping and gives the verdict.
-func explainRest(x *Explanation, asked *search, fusion StageFate) {
-	rerank := StageFate{Stage: StageRerank, Reason: "off", Kept: fusion.Kept}
-	if status := asked.result.Rerank; status.Reason != "" {
-		rerank.Reason = status.Status + ": " + status.Reason
-	} else if status.Status == RerankOK {
-		rerank.Reason = "not among the pairs"
-	}
-	at := findHit(asked.pool, x.ChunkID)
-	if at >= 0 {
-		if r, ok := asked.pool[at].RankAt(StageRerank); ok {
-			rerank.Rank, rerank.Score, rerank.Reason = &r.Position, &r.Score, ""
-		}
-	}
-	shape := StageFate{Stage: StageShape, Reason: "off", Kept: at >= 0}
-	if asked.shaping.ranks() {
-		why := asked.fell[x.ChunkID]
-		if shape.Rank, shape.Kept, shape.Reason = x.Rank, shape.Kept && why == "", ""; why != "" {
-			shape.Reason = "dropped: " + why
-		}
-	}
-	x.Stages = append(x.Stages, rerank, shape, StageFate{Stage: "top_k", Rank: x.Rank, Kept: x.Returned})
-	if last := &x.Stages[len(x.Stages)-1]; !x.Returned {
-		last.Rank, last.Reason = cmp.Or(rerank.Rank, fusion.Rank), fmt.Sprintf("not among the %d returned", asked.q.TopK)
 	}
 	switch {
-	case x.Returned:
-		x.Verdict = fmt.Sprintf("returned at rank %d", *x.Rank)
-	case !fusion.Kept && !x.Stages[0].Kept && !x.Stages[1].Kept:
-		x.Verdict = "no lane had it among its candidates: " + nearestCut(x.Stages[:2])
-	case fusion.Rank == nil:
-		x.Verdict = "lost in fusion: the texts that found it weigh nothing beside the others, or it was written just now"
-	case !fusion.Kept:
-		x.Verdict = fmt.Sprintf("lost in fusion at rank %d: retrieval.fusion_top_k of %d would have kept it", *fusion.Rank, *fusion.Rank)
-		if r := asked.config.Retrieval; *fusion.Rank <= min(r.DenseTopK, r.SparseTopK) { // a larger top_k has the lanes give more, which changes ranks
-			x.Verdict += ", and top_k of that would have returned it"
+	case given != 1:
+		return nil, fmt.Errorf("explain: name the passage by its ID, by words of it, or by its document: one of the three: %w", ErrInvalid)
+	case target.ChunkID != "":
+		if _, err := e.Chunk(ctx, collection, target.ChunkID); err != nil {
+			if errors.Is(err, ErrNotFound) {
+				err = fmt.Errorf("passage %s is not live: its document was deleted, or changed so that the passage is another one: %w", target.ChunkID, err)
+			}
+			return nil, err
 		}
-	case strings.HasPrefix(shape.Reason, "dropped"):
-		x.Verdict = "left out in shaping, " + shape.Reason
-	case asked.result.Rerank.Status != RerankOK:
-		x.Verdict = fmt.Sprintf("rank %d after fusion: top_k of %d would have returned it", *fusion.Rank, *fusion.Rank)
-	default:
-		x.Verdict = "lost in reranking: a larger top_k, or no reranking, would have returned it"
+		return []string{target.ChunkID}, nil
+	case target.URI != "":
+		entry, err := e.Entry(ctx, collection, target.URI)
+		if err != nil {
+			return nil, err
+		}
+		ids := make([]string, len(entry.Chunks))
+		for i, ref := range entry.Chunks {
+			ids[i] = ref.ID
+		}
+		if len(ids) == 0 {
+			return nil, fmt.Errorf("document %s has no passages: nothing of it can be found: %w", target.URI, ErrNotFound)
+		}
+		return ids, nil
 	}
+	id, err := e.findPassage(ctx, e.collection(collection), oneSpaced(target.Text))
+	return []string{id}, err
 }
 
-// nearestCut says which lane came closest to keeping the chunk.
-func nearestCut(lanes []StageFate) string {
-	var best *StageFate
-	for i := range lanes {
-		if l := &lanes[i]; l.Rank != nil && (best == nil || *l.Rank < *best.Rank) {
-			best = l
+// phraseMatches is how many passages with the words of a text are looked at before all are.
+const phraseMatches = 50
+
+// findPassage returns the ID of the first passage, by URI and place, that contains the words. Word indexes find phrases
+// at once; where they do not, as with a part of a word, every passage is looked at.
+func (e *Engine) findPassage(ctx context.Context, collection, words string) (string, error) {
+	h, _, err := e.readHeader(ctx, collection)
+	if err != nil {
+		return "", err
+	}
+	has := func(c *Chunk) bool { return containsWords(c.Text, words) }
+	phrase := SparseQuery{Text: `"` + unquoted.Replace(words) + `"`, K: phraseMatches, Filter: e.scope, Match: TextMatch{Phrase: true}}
+	found, err := e.sparse.Search(ctx, indexName(collection, h.Generation), phrase)
+	if err != nil && ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	ids := make([]string, len(found)) // none where the index failed or cannot look for phrases
+	for i, m := range found {
+		ids[i] = m.ID
+	}
+	chunks, err := e.catalog.Chunks(ctx, collection, ids)
+	if err != nil {
+		return "", err
+	}
+	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !has(&c) })
+	if len(chunks) > 0 {
+		return slices.MinFunc(chunks, func(a, b Chunk) int {
+			return cmp.Or(cmp.Compare(a.URI, b.URI), cmp.Compare(a.Ordinal, b.Ordinal))
+		}).ID, nil
+	}
+	for c, err := range e.Chunks(ctx, collection, Filter{}) {
+		if err != nil {
+			return "", err
+		}
+		if has(&c) {
+			return c.ID, nil
 		}
 	}
-	if best == nil {
-		return "it shares no word with the query and has no vector to compare; ask with words of the passage"
+	return "", fmt.Errorf("no passage contains %q: %w", words, ErrNotFound)
+}
+
+// further orders chunks by how far they came: hits first, then by their places in the whole lists.
+func (w *explaining) further(a, b string) int {
+	return slices.Compare(w.places(a), w.places(b))
+}
+
+// places are those of a chunk: final, fused, and the better one in a lane; last where it has none.
+func (w *explaining) places(id string) []int {
+	const last = mostCandidates
+	final, fused, lane := last, last, last
+	if at := findHit(w.asked.hits, id); at >= 0 {
+		final = at
 	}
-	return fmt.Sprintf("retrieval.%s_top_k of %d would have let it in", best.Stage, *best.Rank)
+	if rank, ok := w.fused[id]; ok {
+		fused = rank
+	}
+	for _, ranks := range w.lanes {
+		if p, ok := ranks[id]; ok {
+			lane = min(lane, p.Position)
+		}
+	}
+	return []int{final, fused, lane}
+}
+
+// listPassages tells of a document's passages in brief, those that came furthest first.
+func (w *explaining) listPassages(ctx context.Context, ids []string) error {
+	ids = ids[:min(len(ids), mostPassages)]
+	chunks, err := w.catalog.Chunks(ctx, w.asked.q.Collection, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range chunks { // in the order of the IDs
+		p := PassageFate{ChunkID: c.ID, Ordinal: c.Ordinal}
+		if r, ok := w.lanes[StageDense][c.ID]; ok {
+			p.Dense = &r.Position
+		}
+		if r, ok := w.lanes[StageSparse][c.ID]; ok {
+			p.Sparse = &r.Position
+		}
+		if rank, ok := w.fused[c.ID]; ok {
+			p.Fused = &rank
+		}
+		if at := findHit(w.asked.hits, c.ID); at >= 0 {
+			p.Rank = new(at + 1)
+		}
+		w.x.Passages = append(w.x.Passages, p)
+	}
+	return nil
 }

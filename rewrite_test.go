@@ -170,7 +170,7 @@ func TestExplainAsksNoTransformAgain(t *testing.T) {
 	})))
 	q := rag.Query{Text: "platform nine", Mode: rag.Sparse}
 	id := f.search(q).Hits[1].Chunk.ID
-	x, err := f.Explain(t.Context(), q, id)
+	x, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: id})
 	if err != nil || !x.Returned || !x.Stages[1].Kept || len(calls.sorted()) != 2 {
 		t.Errorf("error %v, explained as %+v after %d calls, want one of the search and one of Explain", err, x, len(calls.sorted()))
 	}

@@ -132,7 +132,7 @@ func TestCollapseListsWhatFell(t *testing.T) {
 	if len(left) != 2 || !strings.HasPrefix(left[0]["reason"], "near-duplicate of ") {
 		t.Errorf("left out: %v", res.Trace.Stages[5].Detail)
 	}
-	x, err := eng.Explain(t.Context(), rag.Query{Text: "notice period", Collapse: new(0.9)}, left[0]["chunk_id"])
+	x, err := eng.Explain(t.Context(), rag.Query{Text: "notice period", Collapse: new(0.9)}, rag.ExplainTarget{ChunkID: left[0]["chunk_id"]})
 	if err != nil {
 		t.Fatal(err)
 	}

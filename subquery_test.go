@@ -135,7 +135,7 @@ func TestExplainFollowsSubQueries(t *testing.T) {
 			id = h.Chunk.ID
 		}
 	}
-	x, err := f.Explain(t.Context(), q, id)
+	x, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestExtremeWeights(t *testing.T) {
 	}
 	q.Also[1].Weight = math.SmallestNonzeroFloat64
 	for _, h := range hits {
-		if _, err := f.Explain(t.Context(), q, h.Chunk.ID); err != nil {
+		if _, err := f.Explain(t.Context(), q, rag.ExplainTarget{ChunkID: h.Chunk.ID}); err != nil {
 			t.Error(err)
 		}
 	}

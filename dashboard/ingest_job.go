@@ -105,7 +105,7 @@ func (s *Server) jobView(r *request, j *jobs.Job, change jobs.Change) *jobView {
 		items, v.More = worthShowing(items), max(0, len(items)-shownItems)
 	}
 	for _, it := range items {
-		v.Items = append(v.Items, s.itemRow(it, st.Target))
+		v.Items = append(v.Items, s.itemRow(it, &v.jobRow))
 	}
 	if report, ok := change.Result.(*rag.IngestReport); ok {
 		v.report(r, report)
@@ -148,7 +148,10 @@ func worthShowing(items []jobs.Item) []jobs.Item {
 // stagesOfFile are those that a file goes through, for its bar.
 var stagesOfFile = []string{rag.StageLoad, rag.StageSplit, rag.StageEmbed, rag.StageUpsert}
 
-func (s *Server) itemRow(it jobs.Item, collection string) itemRow {
+// documented are the outcomes after which a source has a document.
+var documented = []string{"add", "update", "move", "unchanged"}
+
+func (s *Server) itemRow(it jobs.Item, of *jobRow) itemRow {
 	row := itemRow{Item: it, Row: rowID(it.Key), Word: string(it.State), Kind: "info"}
 	switch it.State {
 	case jobs.ItemWorking:
@@ -158,8 +161,9 @@ func (s *Server) itemRow(it jobs.Item, collection string) itemRow {
 		row.Word, row.Kind, row.Percent = it.Outcome, "ok", 100
 		if it.Outcome == rag.ActionSkipped {
 			row.Kind = "off"
-		} else {
-			row.URL = s.documentURL(collection, it.Key)
+		}
+		if slices.Contains(documented, it.Outcome) && !of.DryRun {
+			row.URL = s.documentURL(of.Target, it.Key)
 		}
 	case jobs.ItemFailed:
 		row.Word, row.Kind, row.Percent = it.Outcome, "bad", 100
@@ -250,7 +254,7 @@ func (s *Server) jobChange(r *request, j *jobs.Job, change jobs.Change) jobChang
 	c.Summary = s.part(r, "ingest_job", "job_progress", v)
 	c.Say = r.T("ingest_job.say", v.Ended, v.Counts.Total, v.Counts.Failed)
 	for _, it := range worthShowing(change.Items) {
-		row := s.itemRow(it, v.Target)
+		row := s.itemRow(it, &v.jobRow)
 		c.Rows = append(c.Rows, rowHTML{row.Row, s.part(r, "ingest_job", "job_row", row)})
 	}
 	return c

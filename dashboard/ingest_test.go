@@ -350,9 +350,7 @@ func TestHostileNamesAreRefusedOrHarmless(t *testing.T) {
 		pages = append(pages, row.HTML)
 	}
 	for i, page := range pages {
-		if strings.Contains(page, "<script>alert") || strings.Contains(page, `" onload='`) || strings.ContainsAny(page, "\x1b\u202e") {
-			t.Errorf("page %d is not harmless:\n%s", i, page)
-		}
+		checkHarmless(t, fmt.Sprint("page ", i), page)
 	}
 }
 

@@ -196,14 +196,14 @@ func (s *Server) ingestTrace(r *request) (any, error) {
 		return redirect(s.link("/traces/query/" + t.ID)), nil
 	}
 	v := &ingestTraceView{Trace: &t, Waterfall: trace.NewWaterfall(&t), List: s.link("/traces/ingest"), Stages: []stageTotal{}, Files: []fileBars{}}
-	v.Status = statusOf(&t)
+	v.Status = summaryOf(&t).Status
 	v.Kind = statusKind(v.Status)
 	v.Bars, v.Ticks = drawWaterfall(&v.Waterfall, &t), ticks(v.Waterfall.TotalMS)
 	v.Stages = stageTotals(t.Stages)
-	v.addFiles(s)
+	v.addFiles(r)
 	var warnings []noteItem
 	for _, w := range t.Warnings {
-		warnings = append(warnings, noteItem{w.URI, w.Message, s.documentURL(t.Collection, w.URI)})
+		warnings = append(warnings, noteItem{w.URI, w.Message, s.stillThere(r, t.Collection, w.URI)})
 	}
 	v.Warnings = groups(warnings)
 	older, err := s.o.Traces.List(r.Context(), trace.Query{Types: []string{rag.TraceIngest}, Before: t.ID, Limit: 1})
@@ -211,17 +211,6 @@ func (s *Server) ingestTrace(r *request) (any, error) {
 		v.Older = s.link("/traces/ingest/" + older.Traces[0].ID)
 	}
 	return v, err
-}
-
-// statusOf is what became of an ingest.
-func statusOf(t *rag.Trace) string {
-	switch {
-	case t.Error != "" && (t.Counts == nil || t.Counts.Failed == 0):
-		return trace.StatusError
-	case t.Counts != nil && t.Counts.Failed > 0:
-		return trace.StatusPartial
-	}
-	return trace.StatusOK
 }
 
 func stageTotals(spans []rag.Span) []stageTotal {
@@ -244,7 +233,7 @@ func stageTotals(spans []rag.Span) []stageTotal {
 }
 
 // addFiles adds the files that the trace lists, and groups those that failed.
-func (v *ingestTraceView) addFiles(s *Server) {
+func (v *ingestTraceView) addFiles(r *request) {
 	var failed []noteItem
 	for _, f := range v.Trace.Files {
 		row := fileBars{FileTrace: f, Word: f.Action, Kind: "ok"}
@@ -252,12 +241,14 @@ func (v *ingestTraceView) addFiles(s *Server) {
 			row.Work += st.MS / float64(max(st.Shared, 1))
 			row.Bars = append(row.Bars, v.place(st))
 		}
-		if f.URI != "" { // a trace of the lowest level does not name it
-			row.URL = s.documentURL(v.Trace.Collection, f.URI)
-		}
+		row.URL = r.s.stillThere(r, v.Trace.Collection, f.URI)
 		if f.Error != "" {
 			row.Word, row.Kind = rag.ActionFailed, "bad"
-			failed = append(failed, noteItem{f.URI, f.Error, row.URL})
+			_, cause, found := strings.Cut(f.Error, f.URI+": ") // a rag.StageError says where, which the page does as well
+			if !found {
+				cause = f.Error
+			}
+			failed = append(failed, noteItem{f.URI, cause, row.URL})
 		}
 		v.Files = append(v.Files, row)
 	}
@@ -266,6 +257,17 @@ func (v *ingestTraceView) addFiles(s *Server) {
 	if v.Trace.Counts != nil {
 		v.Unlisted = max(0, v.Trace.Counts.Failed-len(failed))
 	}
+}
+
+// stillThere is the page of a document, or "" if the collection does not have it: it was never ingested, or is gone.
+func (s *Server) stillThere(r *request, collection, uri string) string {
+	if uri == "" { // a trace of the lowest level does not name it
+		return ""
+	}
+	if _, err := s.eng.Entry(r.Context(), collection, uri); err != nil {
+		return ""
+	}
+	return s.documentURL(collection, uri)
 }
 
 // place puts a stage of a file on the axis.

@@ -42,7 +42,7 @@ func (s *Server) showExplanation(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.eng.Explain(r.Context(), q, v.Target.Chunk)
+	x, err := s.eng.Explain(r.Context(), q, rag.ExplainTarget{ChunkID: v.Target.Chunk, Text: v.Target.Text, URI: v.Target.Document, Answer: f.Answer})
 	if err != nil {
 		return nil, err
 	}

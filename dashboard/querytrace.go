@@ -219,7 +219,7 @@ func summaryOf(t *rag.Trace) *trace.Summary {
 		s.Status = trace.StatusError
 	case t.Answer != nil && t.Answer.Refused:
 		s.Status = trace.StatusRefused
-	case failed:
+	case failed, t.Counts != nil && t.Counts.Failed > 0:
 		s.Status = trace.StatusPartial
 	}
 	return s

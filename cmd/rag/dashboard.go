@@ -49,8 +49,8 @@ made and printed. It does not encrypt: put a gateway with TLS before it.`,
 	flags.StringVar(&f.token, "token", "", "token that readers must give, at least 16 bytes (default $RAG_DASHBOARD_TOKEN); others see it in the list of processes")
 	flags.StringArrayVar(&f.hosts, "host", nil, "name by which the server may be called; needed behind a gateway on this machine")
 	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): its fields and dates; may come several times")
-	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder of this machine that may be ingested by its path, besides what is uploaded; may come several times")
 	flags.StringVar(&f.evalDir, "eval-dir", "", "folder of evaluation runs (default: eval in the data folder)")
+	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder whose files may be ingested by path, and so be read by whoever uses the dashboard; may come several times")
 	flags.BoolVar(&f.open, "open", false, "open it in the browser")
 	return cmd
 }

@@ -75,7 +75,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"load"}, "missing argument"},
 		{[]string{"list", "files"}, "collections and documents"},
 		{[]string{"verify", "x"}, "too many arguments"},
-		{[]string{"explain", "x"}, "either --chunk or --text"},
+		{[]string{"explain", "x"}, "one of --chunk, --text and --document"},
 		{[]string{"config", "prnt"}, `did you mean "print"?`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {

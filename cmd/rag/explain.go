@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,45 +12,54 @@ import (
 
 func newExplain(a *app) *cobra.Command {
 	var f queryFlags
-	var chunk, text string
+	var target rag.ExplainTarget
 	cmd := &cobra.Command{
-		Use:   "explain QUESTION --chunk ID | --text SNIPPET",
+		Use:   "explain QUESTION --chunk ID | --text SNIPPET | --document FILE|URI",
 		Short: "Say where in the pipeline a passage rose, fell or was lost",
 		Long: `explain asks the question and follows one passage through every stage: its rank in each whole list, also below the cut,
-and where it was lost. The passage is named by its ID, or by words that stand in it.`,
-		Example: examples("rag explain \"notice period\" --text \"three months to the end of a quarter\""),
+where it was lost, and a change that would have kept it, which it has tried. The passage is named by its ID, by words that
+stand in it, or by its document: then it is the one that came furthest, and the others follow in brief. With --answer it
+goes on into the answer: whether the passage came into the prompt, and was cited.`,
+		Example: examples("rag explain \"notice period\" --text \"three months to the end of a quarter\"", "rag explain \"notice period\" --document docs/leave.md --answer"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(a, cmd, args)
 			if err != nil {
 				return err
 			}
-			if (chunk == "") == (strings.TrimSpace(text) == "") {
-				return usagef(cmd, "name the passage with either --chunk or --text")
+			given := 0
+			for _, s := range []string{target.ChunkID, strings.TrimSpace(target.Text), target.URI} {
+				if s != "" {
+					given++
+				}
+			}
+			if given != 1 {
+				return usagef(cmd, "name the passage with one of --chunk, --text and --document")
+			}
+			if target.URI != "" {
+				if target.URI, err = toURI(target.URI); err != nil {
+					return err
+				}
 			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
-				return a.explain(cmd.Context(), eng, q, chunk, text)
+				x, err := eng.Explain(cmd.Context(), q, target)
+				if err != nil {
+					return err
+				}
+				return a.printExplanation(x)
 			}, f.changes()...)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&chunk, "chunk", "", "ID of the passage")
-	flags.StringVar(&text, "text", "", "words of the passage: the first that has them is meant; white space does not matter")
+	flags.StringVar(&target.ChunkID, "chunk", "", "ID of the passage")
+	flags.StringVar(&target.Text, "text", "", "words of the passage: the first that has them is meant; white space does not matter")
+	flags.StringVarP(&target.URI, "document", "d", "", "file or URI of its document")
+	flags.BoolVar(&target.Answer, "answer", false, "follow it into the answer, which asks the chat model if there is one")
 	f.add(cmd)
 	return cmd
 }
 
-func (a *app) explain(ctx context.Context, eng *rag.Engine, q rag.Query, chunk, text string) error {
-	if chunk == "" {
-		var err error
-		if chunk, err = findPassage(ctx, eng, q.Collection, text); err != nil {
-			return err
-		}
-	}
-	x, err := eng.Explain(ctx, q, chunk)
-	if err != nil {
-		return err
-	}
+func (a *app) printExplanation(x *rag.Explanation) error {
 	if a.json {
 		return a.printJSON(x)
 	}
@@ -73,20 +81,25 @@ func (a *app) explain(ctx context.Context, eng *rag.Engine, q rag.Query, chunk, 
 	}
 	t.print(a.out, p, "  ")
 	fmt.Fprintf(a.out, "%s\n", p.bold(visible(x.Verdict)))
+	a.printPassages(x.Passages)
 	return nil
 }
 
-// findPassage returns the ID of the first passage that contains the words.
-func findPassage(ctx context.Context, eng *rag.Engine, collection, words string) (string, error) {
-	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	want := fold(words)
-	for c, err := range eng.Chunks(ctx, collection, rag.Filter{}) {
-		if err != nil {
-			return "", err
-		}
-		if strings.Contains(fold(c.Text), want) {
-			return c.ID, nil
-		}
+// printPassages writes what became of the passages of a document, those that came furthest first.
+func (a *app) printPassages(passages []rag.PassageFate) {
+	if len(passages) == 0 {
+		return
 	}
-	return "", fmt.Errorf("no passage contains %q: %w", want, rag.ErrNotFound)
+	rank := func(n *int) string {
+		if n == nil {
+			return "–"
+		}
+		return strconv.Itoa(*n)
+	}
+	t := newTable("passage", "dense", "sparse", "fused", "rank", "chunk").numbers(0, 1, 2, 3, 4)
+	for _, f := range passages {
+		t.add(strconv.Itoa(f.Ordinal), rank(f.Dense), rank(f.Sparse), rank(f.Fused), rank(f.Rank), f.ChunkID)
+	}
+	fmt.Fprintln(a.out)
+	t.print(a.out, a.paint(a.out), "  ")
 }

@@ -80,6 +80,7 @@ var pages = []struct{ name, path string }{
 	{"overview", "/"},
 	{"browse", "/browse"},
 	{"ingest", "/ingest"},
+	{"ingest-traces", "/traces/ingest"},
 	{"query-traces", "/traces/query"},
 	{"evaluation", "/evaluation"},
 }
