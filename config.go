@@ -27,7 +27,7 @@ type Config struct {
 	Retrieval   RetrievalConfig            `json:"retrieval"`
 	Answer      AnswerConfig               `json:"answer"`
 	Ingest      IngestConfig               `json:"ingest"`
-	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere
+	Trace       ProviderConfig             `json:"trace"` // where calls are recorded; provider "none": nowhere. The setting "detail", a TraceDetail, is the engine's for every provider
 
 	Agent      json.RawMessage `json:"agent"`      // settings of package agent, an object; nil: all defaults
 	Evaluation json.RawMessage `json:"evaluation"` // settings of package eval, an object; nil: all defaults

@@ -75,3 +75,15 @@ func BenchmarkIndex(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAll tells what reading the same traces whole takes.
+func BenchmarkAll(b *testing.B) {
+	dir := largeTraces(b, 10_000)
+	for b.Loop() {
+		for _, err := range trace.NewIndex(dir).All() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

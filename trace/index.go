@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// mostEntries bounds what an index holds: about 600 bytes a trace.
+	// mostEntries bounds what an index holds: about 900 bytes a trace.
 	mostEntries = 50_000
 	// headBytes tell one file from another: the ID of its first trace stands in them.
 	headBytes = 128

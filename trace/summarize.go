@@ -44,14 +44,18 @@ type line struct {
 	Error string     `json:"error"`
 }
 
-// bulk are the keys of a trace whose values are long and that a summary does not need.
-var bulk = []string{"candidates", "details", "files", "trail", "rank_changes", "citations"}
+// bulk are the keys of a trace whose values are long and that a summary does not need. The objects of a flat list hold no
+// objects.
+var bulk = []struct {
+	key  string
+	flat bool
+}{{"candidates", true}, {"trail", true}, {"details", false}, {"files", false}, {"rank_changes", false}, {"citations", false}}
 
 // summarize reads the line of a trace, which it changes; ok is false if it is none.
 func summarize(text []byte, names *interner) (e entry, ok bool) {
 	e.length = len(text)
-	for _, key := range bulk {
-		text = without(text, key)
+	for _, b := range bulk {
+		text = without(text, b.key, b.flat)
 	}
 	var l line
 	if json.Unmarshal(text, &l) != nil || l.ID == "" {
@@ -123,7 +127,7 @@ func (i *interner) of(name string) string {
 
 // without puts 0 in place of the objects and lists that are the values of a key, wherever it stands in a text of JSON
 // without blanks. Reading them would take most of the time. The text is changed.
-func without(text []byte, key string) []byte {
+func without(text []byte, key string, flat bool) []byte {
 	mark := []byte(`"` + key + `":`)
 	out, rest := text[:0], text
 	for {
@@ -136,11 +140,36 @@ func without(text []byte, key string) []byte {
 		isKey := at > 0 && (rest[at-1] == '{' || rest[at-1] == ',')
 		out = append(out, rest[:value]...)
 		rest = rest[value:]
-		if n := nested(rest); isKey && n > 0 {
+		if !isKey {
+			continue
+		}
+		n := 0
+		if flat {
+			n = flatList(rest)
+		}
+		if n == 0 {
+			n = nested(rest)
+		}
+		if n > 0 {
 			out = append(out, '0')
 			rest = rest[n:]
 		}
 	}
+}
+
+// flatList returns the length of the list of flat objects that text begins with; 0 if that cannot be told at a glance. It
+// looks at many bytes at once, and most of a trace are such lists.
+func flatList(text []byte) int {
+	if !bytes.HasPrefix(text, []byte("[{")) {
+		return 0
+	}
+	end := bytes.Index(text, []byte("}]")) + len("}]")
+	list := text[:max(end, 0)]
+	// No text ends in the middle of the list's end where all of its quotation marks are pairs.
+	if end < len("}]") || bytes.IndexByte(list, '\\') >= 0 || bytes.Count(list, []byte{'"'})%2 != 0 {
+		return 0
+	}
+	return end
 }
 
 // nested returns the length of the object or list that text begins with; 0 if it begins with something else, all of it

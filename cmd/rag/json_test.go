@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-d8745b77/rag/trace"
 )
 
 // key is a row of a table of the reference.
@@ -117,6 +119,11 @@ func TestJSONIsWhatTheReferenceSays(t *testing.T) {
 	check("JSON of export", s.rag("export", "e", "--json").want(exitDone))
 	check("JSON of ingest", s.rag("import", "e", "--collection", "second", "--json").want(exitDone))
 	check("JSON of explain", s.rag("explain", "notice period", "--chunk", res.Hits[0].ChunkID, "--json").want(exitDone))
+	check("JSON of explain", s.rag("explain", "notice period", "--document", "docs/leave.md", "--json").want(exitDone))
+	check("JSON of explain", s.rag("explain", "notice period", "--text", "coffee machine", "-k", "1", "--json").want(exitDone))
+	var kept trace.Page
+	check("JSON of trace list", s.rag("trace", "list", "--json").want(exitDone).into(&kept))
+	check("JSON of trace show", s.rag("trace", "show", kept.Traces[0].ID, "--json").want(exitDone))
 	check("JSON of config print", s.rag("config", "print", "--json").want(exitDone))
 	check("JSON of config path", s.rag("config", "path", "--json").want(exitDone))
 	check("JSON of config check", s.rag("config", "check", "--json").want(exitDone))
