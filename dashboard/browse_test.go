@@ -111,6 +111,22 @@ func TestBrowseFilters(t *testing.T) {
 	}
 }
 
+func TestBrowseWithoutTheConfiguredCollection(t *testing.T) {
+	eng := engine(t)
+	for _, name := range []string{"otters", "herons"} {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: name, Sources: []rag.Sources{rag.Bytes("file:///"+name+".md", []byte("Of "+name+"."))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := server(t, eng, Options{})
+	if v := read[browseView](t, s, "/browse"); v.Collection != "herons" || len(v.Documents) != 1 {
+		t.Errorf("%d documents of %q are shown; want those of the first collection", len(v.Documents), v.Collection)
+	}
+	if _, _, body := get(t, s, "/"); !strings.Contains(body, "/browse?collection=herons") {
+		t.Error("the navigation does not go on with the collection")
+	}
+}
+
 func TestBrowsePages(t *testing.T) {
 	eng := engine(t)
 	texts := map[string]string{}

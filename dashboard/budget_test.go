@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -132,6 +133,26 @@ func TestPagesReadAPage(t *testing.T) {
 		if lines > test.lines || chunks > test.chunks || documents > test.documents {
 			t.Errorf("%s reads %d ledger lines, %d chunks and %d documents; want at most %d, %d and %d", test.page, lines, chunks, documents, test.lines, test.chunks, test.documents)
 		}
+	}
+}
+
+// TestMemoryStays loads pages a thousand times: what is kept between requests must not grow with them.
+func TestMemoryStays(t *testing.T) {
+	s := server(t, large(t, 60, 3), Options{Traces: trace.NewRing(trace.RingConfig{})})
+	load := func(times int) uint64 {
+		for range times {
+			for _, page := range []string{"/", "/browse", "/browse/default/doc?uri=file:///docs/00007.md", "/browse/default/doc?uri=file:///docs/00008.md&tab=chunks", "/nowhere"} {
+				get(t, s, page)
+			}
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const slack = 2 << 20 // of what the runtime keeps for itself
+	if before, after := load(20), load(200); after > before+slack {
+		t.Errorf("a thousand pages leave %d bytes behind; want at most %d", after-before, slack)
 	}
 }
 

@@ -1,8 +1,10 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,7 @@ type request struct {
 	w          http.ResponseWriter
 	s          *Server
 	lang       string // one of languages
-	collection string // that the URL names, in its path or as ?collection=, or the server's
+	collection string // that the URL names, in its path or as ?collection=, or the first that is shown
 }
 
 func (s *Server) request(w http.ResponseWriter, r *http.Request) *request {
@@ -24,9 +26,18 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) *request {
 		req.collection = r.URL.Query().Get("collection")
 	}
 	if req.collection == "" {
-		req.collection = s.o.Collection
+		req.collection = s.firstShown(r.Context())
 	}
 	return req
+}
+
+// firstShown returns the collection that is shown where none is named: the configured one, or if there is no such the first.
+func (s *Server) firstShown(ctx context.Context) string {
+	infos, err := s.eng.Collections(ctx)
+	if err != nil || len(infos) == 0 || slices.ContainsFunc(infos, func(c rag.CollectionInfo) bool { return c.Name == s.o.Collection }) {
+		return s.o.Collection
+	}
+	return infos[0].Name
 }
 
 // T returns a text in the reader's language; see [catalogue.text].
