@@ -48,7 +48,7 @@ type IngestReport struct {
 	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
 	Truncated  int             `json:"truncated_inputs"` // of both: longer than the model's window, so their end was not seen
 	ElapsedMS  int64           `json:"elapsed_ms"`
-	TraceID    string          `json:"trace_id"`
+	TraceID    string          `json:"trace_id,omitempty"` // "" of a dry run, which leaves no trace
 	DryRun     bool            `json:"dry_run,omitempty"`
 	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do with each source
 }
@@ -113,7 +113,9 @@ func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, 
 	run := newIngestRun(e, name, req)
 	err := run.do(ctx)
 	report := run.finish()
-	e.record(ctx, run.trace(err))
+	if !req.DryRun { // a trace tells what was done
+		e.record(ctx, run.trace(err))
+	}
 	if err != nil {
 		return report, err
 	}
@@ -214,7 +216,9 @@ func (r *ingestRun) finish() *IngestReport {
 	sortNotes(rep)
 	rep.Steps = r.steps.list()
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
-	rep.TraceID = r.id
+	if !r.req.DryRun {
+		rep.TraceID = r.id
+	}
 	return rep
 }
 

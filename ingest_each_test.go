@@ -38,6 +38,9 @@ func TestEverySourceIsFollowedThroughItsStages(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if rep := f.ingest(func(r *rag.IngestRequest) { r.DryRun = true }); rep.TraceID != "" {
+		t.Errorf("a dry run left the trace %s", rep.TraceID)
+	}
 	run()
 	want["a.md"] = []string{"check", "load", "unchanged"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -31,6 +31,7 @@ type ingestView struct {
 	Collection  string   `json:"collection"`
 	Collections []string `json:"collections"`
 	Uploads     bool     `json:"uploads"`   // files can be uploaded
+	Kept        bool     `json:"kept"`      // files were uploaded into the collection before
 	Roots       []string `json:"roots"`     // folders of which a path may be given
 	Domains     []string `json:"domains"`   // subjects that may be given to files
 	Domain      string   `json:"domain"`    // of the collection, "" if it has none
@@ -70,7 +71,7 @@ var actions = []string{"add", "update", "move", "delete", "gone", "unchanged", r
 
 func (s *Server) ingestPage(r *request) (any, error) {
 	v := ingestView{
-		Collection: r.collection, Uploads: s.o.UploadDir != "", Roots: s.o.Roots, Domains: []string{}, ReadOnly: s.o.ReadOnly,
+		Collection: r.collection, Uploads: s.o.UploadDir != "", Kept: s.uploads.has(r.collection), Roots: s.o.Roots, Domains: []string{}, ReadOnly: s.o.ReadOnly,
 		MaxBytes: s.eng.Config().Ingest.MaxSourceBytes, MaxFiles: maxUploadFiles, Jobs: []jobRow{}, Delete: r.param("delete"),
 	}
 	if v.Roots == nil {

@@ -26,21 +26,22 @@ const leftAfter = 10 * time.Second
 // jobView is a job, under way or ended.
 type jobView struct {
 	jobRow
-	Seq     int64             `json:"seq"`
-	Stages  []stageRow        `json:"stages"`
-	Items   []itemRow         `json:"items"`
-	More    int               `json:"-"`                   // items that are not shown
-	Rate    float64           `json:"passages_per_second"` // embedded; 0: not known
-	Left    float64           `json:"left_ms,omitempty"`   // guess; 0: none
-	Live    bool              `json:"live"`                // under way
-	Report  *rag.IngestReport `json:"report,omitempty"`    // of a job that has ended
-	Failed  []failedRow       `json:"failures"`            // with advice
-	Request *ingestRequest    `json:"request"`             // what was asked
-	CanRun  bool              `json:"-"`                   // it can be begun again
-	Plan    []planRow         `json:"-"`                   // of a dry run, without what is unchanged
-	Hidden  int               `json:"-"`                   // rows of the plan that are not shown
-	Browse  string            `json:"-"`
-	Trace   string            `json:"-"`
+	Seq      int64             `json:"seq"`
+	Stages   []stageRow        `json:"stages"`
+	Items    []itemRow         `json:"items"`
+	More     int               `json:"-"`                   // items that are not shown
+	Rate     float64           `json:"passages_per_second"` // embedded; 0: not known
+	Left     float64           `json:"left_ms,omitempty"`   // guess; 0: none
+	Live     bool              `json:"live"`                // under way
+	Report   *rag.IngestReport `json:"report,omitempty"`    // of a job that has ended
+	Failed   []failedRow       `json:"failures"`            // with advice
+	Request  *ingestRequest    `json:"request"`             // what was asked
+	CanRun   bool              `json:"-"`                   // it can be begun again
+	Plan     []planRow         `json:"-"`                   // of a dry run, without what is unchanged
+	Warnings []noteGroup       `json:"-"`                   // of the report, by kind
+	Hidden   int               `json:"-"`                   // rows of the plan that are not shown
+	Browse   string            `json:"-"`
+	Trace    string            `json:"-"`
 }
 
 // stageRow is a stage of a job under way.
@@ -123,6 +124,11 @@ func (v *jobView) report(r *request, report *rag.IngestReport) {
 		kind, _ := kindOf(f.Err)
 		v.Failed = append(v.Failed, failedRow{f, r.T("ingest_advice." + kind)})
 	}
+	var warnings []noteItem
+	for _, w := range report.Warnings[:min(len(report.Warnings), shownResults)] {
+		warnings = append(warnings, noteItem{w.URI, w.Message, r.s.documentURL(v.Target, w.URI)})
+	}
+	v.Warnings = groups(warnings)
 	for _, p := range report.Plan {
 		if p.Action == "unchanged" {
 			continue

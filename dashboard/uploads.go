@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -271,6 +272,15 @@ func (u *uploads) removeAll(collection string) error {
 		return err
 	}
 	return errors.Join(root.RemoveAll(collectionDir(collection)), root.RemoveAll(collectionDir(collection)+".json"))
+}
+
+// has reports whether files of a collection are kept.
+func (u *uploads) has(collection string) bool {
+	if u.dir == "" {
+		return false
+	}
+	st, err := os.Stat(filepath.Join(u.dir, collectionDir(collection)))
+	return err == nil && st.IsDir()
 }
 
 // names lists the files of a collection.
