@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,11 +24,8 @@ import (
 // setsFolder is where test sets lie in the folder of runs.
 const setsFolder = "sets"
 
-// Limits on the files of an evaluation. A run of a thousand questions with answers is about 10 MB.
-const (
-	maxSetBytes = 32 << 20
-	maxRunBytes = 256 << 20
-)
+// maxSetBytes bounds a test set: the largest public ones have a hundred thousand questions of 200 bytes.
+const maxSetBytes = 32 << 20
 
 // evalFolder is the folder of runs, as `rag eval` writes them, with a folder of test sets below. A file is named by its own
 // name only, and opened below its folder whatever the name says. It is safe for concurrent use.
@@ -36,21 +34,23 @@ type evalFolder struct {
 
 	appending sync.Mutex // one question is added at a time
 
-	mu   sync.Mutex // guards the caches
-	sets map[string]kept[setInfo]
-	runs map[string]kept[eval.RunInfo]
+	mu   sync.Mutex         // guards what follows
+	sets map[string]keptSet // by name
 }
 
-// kept is what is known of a file, as long as size and time stay as they are.
-type kept[T any] struct {
+// keptSet is what is known of a file, as long as its size and time stay as they are.
+type keptSet struct {
 	size     int64
 	modified time.Time
-	value    T
+	info     setInfo
 }
 
 func newEvalFolder(dir string) *evalFolder {
-	return &evalFolder{runsDir: dir, setsDir: filepath.Join(dir, setsFolder), sets: map[string]kept[setInfo]{}, runs: map[string]kept[eval.RunInfo]{}}
+	return &evalFolder{runsDir: dir, setsDir: filepath.Join(dir, setsFolder), sets: map[string]keptSet{}}
 }
+
+// setEndings are those of test sets; questions are added to the first only.
+var setEndings = []string{".jsonl", ".json"}
 
 // setInfo describes a test set.
 type setInfo struct {
@@ -63,45 +63,7 @@ type setInfo struct {
 
 // listSets returns the test sets by name. A file that holds no question is none.
 func (f *evalFolder) listSets() ([]setInfo, error) {
-	return list(f, f.setsDir, f.sets, maxSetBytes, []string{".jsonl", ".json"}, func(root *os.Root, info fs.FileInfo) (setInfo, bool) {
-		data, err := root.ReadFile(info.Name())
-		if err != nil {
-			return setInfo{}, false
-		}
-		set, problems := eval.Parse(data)
-		s := setInfo{Name: info.Name(), Questions: len(set.Questions), Modified: info.ModTime().UTC()}
-		for _, q := range set.Questions {
-			if q.Answerable != nil && *q.Answerable {
-				s.Answerable++
-			}
-		}
-		for _, p := range problems {
-			if p.Fatal {
-				s.Problems++
-			}
-		}
-		return s, s.Questions > 0
-	})
-}
-
-// listRuns returns the runs, newest first. A file that is no run is listed with its reason.
-func (f *evalFolder) listRuns() ([]eval.RunInfo, error) {
-	runs, err := list(f, f.runsDir, f.runs, maxRunBytes, []string{".json"}, func(_ *os.Root, info fs.FileInfo) (eval.RunInfo, bool) {
-		label := strings.TrimSuffix(info.Name(), ".json")
-		run, err := eval.OpenRun(f.runsDir, label)
-		if err != nil {
-			return eval.RunInfo{Label: label, Error: err.Error()}, true
-		}
-		run.Label = label // the file's name is how it is asked for
-		return run.Info(""), true
-	})
-	slices.SortStableFunc(runs, func(a, b eval.RunInfo) int { return b.Created.Compare(a.Created) })
-	return runs, err
-}
-
-// list reads the files of a folder that have one of the endings, or takes from cache what it knows of them, by name.
-func list[T any](f *evalFolder, dir string, cache map[string]kept[T], most int64, endings []string, read func(root *os.Root, info fs.FileInfo) (T, bool)) ([]T, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(f.setsDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,34 +77,67 @@ func list[T any](f *evalFolder, dir string, cache map[string]kept[T], most int64
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var found []T
+	var found []setInfo
 	there := map[string]bool{}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || checkFileName(e.Name(), endings...) != nil {
+		if !e.Type().IsRegular() || checkFileName(e.Name(), setEndings...) != nil {
 			continue
 		}
-		info, err := e.Info()
-		if err != nil || info.Size() > most {
-			continue // it has just been removed, or is nothing of ours
-		}
 		there[e.Name()] = true
-		k, known := cache[e.Name()]
-		if !known || k.size != info.Size() || !k.modified.Equal(info.ModTime()) {
-			value, ok := read(root, info)
-			if !ok {
-				continue
-			}
-			k = kept[T]{info.Size(), info.ModTime(), value}
-			cache[e.Name()] = k
-		}
-		found = append(found, k.value)
-	}
-	for name := range cache {
-		if !there[name] {
-			delete(cache, name)
+		if set, ok := f.known(root, e); ok && set.Questions > 0 {
+			found = append(found, set)
 		}
 	}
+	maps.DeleteFunc(f.sets, func(name string, _ keptSet) bool { return !there[name] })
 	return found, nil
+}
+
+// known describes a test set, which is read if it has changed; ok is false for a file that is gone or too large. The caller
+// holds the lock.
+func (f *evalFolder) known(root *os.Root, e fs.DirEntry) (set setInfo, ok bool) {
+	info, err := e.Info()
+	if err != nil || info.Size() > maxSetBytes {
+		return setInfo{}, false
+	}
+	if k := f.sets[e.Name()]; k.size == info.Size() && k.modified.Equal(info.ModTime()) {
+		return k.info, true
+	}
+	data, err := root.ReadFile(e.Name())
+	if err != nil {
+		return setInfo{}, false
+	}
+	set = describeSet(data)
+	set.Name, set.Modified = e.Name(), info.ModTime().UTC()
+	f.sets[e.Name()] = keptSet{info.Size(), info.ModTime(), set}
+	return set, true
+}
+
+func describeSet(data []byte) setInfo {
+	set, problems := eval.Parse(data)
+	s := setInfo{Questions: len(set.Questions)}
+	for _, q := range set.Questions {
+		if q.Answerable != nil && *q.Answerable {
+			s.Answerable++
+		}
+	}
+	for _, p := range problems {
+		if p.Fatal {
+			s.Problems++
+		}
+	}
+	return s
+}
+
+// listRuns returns the runs, newest first, by the names of their files: so they are asked for. Where the files are is
+// nobody's business on a page.
+func (f *evalFolder) listRuns() ([]eval.RunInfo, error) {
+	runs, err := eval.Runs(f.runsDir)
+	for i := range runs {
+		r := &runs[i]
+		r.Label, r.Error = strings.TrimSuffix(filepath.Base(r.Path), ".json"), strings.ReplaceAll(r.Error, r.Path, filepath.Base(r.Path))
+		r.Path = ""
+	}
+	return runs, err
 }
 
 // run returns the run of a label.
@@ -160,7 +155,7 @@ func (f *evalFolder) run(label string) (*eval.Run, error) {
 
 // set returns the test set of a file. One with a question that cannot be used is ErrInvalid.
 func (f *evalFolder) set(name string) (*eval.TestSet, error) {
-	data, err := f.read(f.setsDir, name, maxSetBytes, ".jsonl", ".json")
+	data, err := f.read(name, setEndings...)
 	if err != nil {
 		return nil, fmt.Errorf("test set %q: %w", name, err)
 	}
@@ -172,12 +167,12 @@ func (f *evalFolder) set(name string) (*eval.TestSet, error) {
 	return set, nil
 }
 
-// read returns the content of a file of the folder dir.
-func (f *evalFolder) read(dir, name string, most int64, endings ...string) ([]byte, error) {
+// read returns the content of a test set.
+func (f *evalFolder) read(name string, endings ...string) ([]byte, error) {
 	if err := checkFileName(name, endings...); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(f.setsDir)
 	if err != nil {
 		return nil, notFound(err)
 	}
@@ -186,8 +181,8 @@ func (f *evalFolder) read(dir, name string, most int64, endings ...string) ([]by
 	if err != nil {
 		return nil, notFound(err)
 	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("it is no file, or larger than %d MiB: %w", most>>20, rag.ErrInvalid)
+	if !info.Mode().IsRegular() || info.Size() > maxSetBytes {
+		return nil, fmt.Errorf("it is no file, or larger than %d MiB: %w", maxSetBytes>>20, rag.ErrInvalid)
 	}
 	return root.ReadFile(name)
 }
@@ -219,7 +214,7 @@ func checkFileName(name string, endings ...string) error {
 // addSet keeps an uploaded test set under a name that is not taken yet. One with a question that cannot be used is
 // ErrInvalid.
 func (f *evalFolder) addSet(name string, data io.Reader) (setInfo, error) {
-	if err := checkFileName(name, ".jsonl", ".json"); err != nil {
+	if err := checkFileName(name, setEndings...); err != nil {
 		return setInfo{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(data, maxSetBytes+1))
@@ -235,7 +230,7 @@ func (f *evalFolder) addSet(name string, data io.Reader) (setInfo, error) {
 	}
 	f.appending.Lock()
 	defer f.appending.Unlock()
-	if _, err := f.read(f.setsDir, name, maxSetBytes, filepath.Ext(name)); !errors.Is(err, rag.ErrNotFound) {
+	if _, err := f.read(name, setEndings...); !errors.Is(err, rag.ErrNotFound) {
 		return setInfo{}, fmt.Errorf("there is a test set %q already: give the file another name: %w", name, rag.ErrInvalid)
 	}
 	return setInfo{Name: name, Questions: len(set.Questions)}, f.write(name, text)
@@ -280,7 +275,7 @@ func (f *evalFolder) addQuestion(name string, q newQuestion) error {
 	}
 	f.appending.Lock()
 	defer f.appending.Unlock()
-	old, err := f.read(f.setsDir, name, maxSetBytes, ".jsonl")
+	old, err := f.read(name, ".jsonl")
 	if err != nil && !errors.Is(err, rag.ErrNotFound) {
 		return err
 	}

@@ -122,14 +122,21 @@ func TestExplainAPassage(t *testing.T) {
 			id = c.ID
 		}
 	}
-	path := "/traces/query/explain?" + url.Values{"question": {"annual leave"}, "top_k": {"1"}, "chunk": {id}}.Encode()
-	var v explanationView
-	getJSON(t, s, path, &v)
-	if len(v.Explanations) != 1 || v.Explanations[0].Returned || v.Explanations[0].Verdict == "" || v.Explanations[0].Passage.Line != "Meals" {
-		t.Errorf("%+v", v.Explanations)
+	for name, by := range map[string]url.Values{"its ID": {"chunk": {id}}, "its words": {"text": {"meal  allowance abroad"}}, "its document": {"document": {"meals.md"}}, "its ID, into an answer": {"chunk": {id}, "answer": {"on"}}} {
+		by.Set("question", "annual leave")
+		by.Set("top_k", "1")
+		path := "/traces/query/explain?" + by.Encode()
+		var v explanationView
+		getJSON(t, s, path, &v)
+		if v.Explanation == nil || v.Explanation.ChunkID != id || v.Explanation.Returned || v.Explanation.Verdict == "" || v.Passage.Line != "Meals" {
+			t.Errorf("by %s: %+v", name, v.Explanation)
+		}
+		if code, _, body := get(t, s, path); code != http.StatusOK || !strings.Contains(body, `data-testid="verdict"`) || !strings.Contains(body, `data-stage="top_k"`) || !strings.Contains(body, `data-testid="retry"`) || !strings.Contains(body, "top_k=3") {
+			t.Errorf("by %s: %d\n%s", name, code, body)
+		}
 	}
-	if code, _, body := get(t, s, path); code != http.StatusOK || !strings.Contains(body, `data-testid="verdict"`) || !strings.Contains(body, `data-stage="top_k"`) {
-		t.Errorf("%d\n%s", code, body)
+	if code := status(t, s, "/traces/query/explain?question=x&chunk=gone"); code != http.StatusNotFound {
+		t.Errorf("a passage that is gone: %d", code)
 	}
 	if code, _, body := get(t, s, "/traces/query/explain"); code != http.StatusOK || strings.Contains(body, `data-testid="verdict"`) {
 		t.Errorf("nothing asked: %d", code)

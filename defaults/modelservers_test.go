@@ -7,152 +7,35 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
+	"github.com/seed-d8745b77/rag/internal/modelservers"
 )
 
-// Servers of make-believe models that others wrote (scripts/install-model-servers): llmock, which can be told to fail, and
-// mock-ai-api. Each is started once, and ends with the tests.
-
-// running are the servers that were started, to be ended.
-var running []*exec.Cmd
+// llmock is started by the first test that asks for it, and ends with the tests.
+var llmock *modelservers.Server
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	for _, cmd := range running {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may be gone, and it has children
-		_ = cmd.Wait()                                      // it was killed
+	if llmock != nil {
+		llmock.Stop()
 	}
 	os.Exit(code)
-}
-
-// startTime is how long a server may take to listen; a busy machine needs some.
-const startTime = time.Minute
-
-var llmock = sync.OnceValues(func() (string, error) {
-	port, err := freePort()
-	if err != nil {
-		return "", err
-	}
-	url := "http://127.0.0.1:" + port
-	return url, start(url+"/_llmock/verdict", "llmock", "serve", "--host", "127.0.0.1", "--port", port, "--log-level", "warning")
-})
-
-var mockAI = sync.OnceValues(func() ([2]string, error) {
-	open, err := freePort()
-	if err != nil {
-		return [2]string{}, err
-	}
-	claude, err := freePort()
-	if err != nil {
-		return [2]string{}, err
-	}
-	urls := [2]string{"http://127.0.0.1:" + open, "http://127.0.0.1:" + claude}
-	if err := start(urls[0]+"/v1/models", "mock-ai-api", "--openai-port", open, "--anthropic-port", claude); err != nil {
-		return urls, err
-	}
-	return urls, listens(urls[1])
-})
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
-}
-
-// start runs a server and waits until it answers.
-func start(url, program string, args ...string) error {
-	cmd := exec.Command(filepath.Join("..", "bin", "model-servers", "bin", program), args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	said, err := os.CreateTemp("", "model-server")
-	if err != nil {
-		return err
-	}
-	defer said.Close()
-	defer os.Remove(said.Name())
-	cmd.Stderr = said // no pipe: its children would keep it open
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	running = append(running, cmd)
-	if err := listens(url); err != nil {
-		text, _ := os.ReadFile(said.Name()) // the error says enough without
-		return fmt.Errorf("%s: %w: %s", program, err, text)
-	}
-	return nil
-}
-
-func listens(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	for tick := time.NewTicker(50 * time.Millisecond); ; {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			return resp.Body.Close()
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return errors.New("it does not listen")
-		}
-	}
-}
-
-// needServers skips where the servers are not installed.
-func needServers(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join("..", "bin", "model-servers", "installed.txt")); err != nil {
-		if os.Getenv("RAG_REQUIRE_SERVICES") != "" {
-			t.Fatal("the model servers are required and not installed: run scripts/install-model-servers")
-		}
-		t.Skip("skipped: the model servers are not installed")
-	}
 }
 
 // scripted returns llmock's address, told what to do with the next requests.
 func scripted(t *testing.T, behaviours ...string) string {
 	t.Helper()
-	needServers(t)
-	url, err := llmock()
-	if err != nil {
-		t.Fatal(err)
+	if llmock == nil {
+		llmock = modelservers.Llmock(t)
 	}
-	admin(t, url+"/_llmock/reset", "{}")
-	if len(behaviours) > 0 {
-		admin(t, url+"/_llmock/scenario", `{"behaviors":[`+strings.Join(behaviours, ",")+`]}`)
-	}
-	return url
-}
-
-func admin(t *testing.T, url, body string) {
-	t.Helper()
-	resp, err := http.Post(url, "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if said, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode > 299 {
-		t.Fatalf("%s: %s %s %v", url, resp.Status, said, err)
-	}
+	modelservers.Script(t, llmock.URL, behaviours...)
+	return llmock.URL
 }
 
 // wellBehaved asks llmock what it thinks of how it was asked.
@@ -340,17 +223,14 @@ func TestModelServersEmbed(t *testing.T) {
 
 // The second opinion on both protocols.
 func TestMockAI(t *testing.T) {
-	needServers(t)
-	urls, err := mockAI()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for provider, url := range map[string]string{"openai": urls[0] + "/v1", "anthropic": urls[1]} {
+	server, anthropic := modelservers.MockAI(t)
+	t.Cleanup(server.Stop)
+	for provider, url := range map[string]string{"openai": server.URL + "/v1", "anthropic": anthropic} {
 		if got, err := ask(t.Context(), chat(t, provider, url, ""), request("hello")); err != nil || got.text == "" || got.stop != rag.StopEnd || got.usage.InputTokens == 0 {
 			t.Errorf("%s: got %+v, error %v", provider, got, err)
 		}
 	}
-	e, err := rag.Default.Embedders.New("openai", rag.Env{}, fmt.Appendf(nil, `{"model":"text-embedding-3-small","api_key":"k","base_url":"%s/v1"}`, urls[0]))
+	e, err := rag.Default.Embedders.New("openai", rag.Env{}, fmt.Appendf(nil, `{"model":"text-embedding-3-small","api_key":"k","base_url":"%s/v1"}`, server.URL))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
-// Missing returns what the questions expect of a collection and it does not have: passages by ID, and documents. Each such
-// question is a fatal problem.
+// Missing returns what the questions expect of a collection and it does not have: passages by ID, and documents, those that
+// are judged irrelevant left aside. Each is a fatal problem.
 func Missing(ctx context.Context, eng *rag.Engine, collection string, set *TestSet) ([]Problem, error) {
 	var uris []string
 	for entry, err := range eng.Documents(ctx, collection) {
@@ -32,11 +32,14 @@ func Missing(ctx context.Context, eng *rag.Engine, collection string, set *TestS
 	for i := range set.Questions {
 		q := &set.Questions[i]
 		for _, name := range sortedKeys(q.Documents) {
-			if !has(name) {
+			if q.Documents[name] > 0 && !has(name) {
 				problems = append(problems, Problem{q.Line, q.ID, "expected_sources", fmt.Sprintf("document %q is not in the collection", name), true})
 			}
 		}
 		for _, id := range sortedKeys(q.Chunks) {
+			if q.Chunks[id] <= 0 {
+				continue
+			}
 			if _, err := eng.Chunk(ctx, collection, id); errors.Is(err, rag.ErrNotFound) {
 				problems = append(problems, Problem{q.Line, q.ID, "expected_chunk_ids", fmt.Sprintf("passage %q is not in the collection: it was made anew or deleted", id), true})
 			} else if err != nil {

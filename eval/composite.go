@@ -110,8 +110,8 @@ func (b *Backend) nulls(n int, err error) []rag.EvalValue {
 	return values
 }
 
-// Unjudged counts the answers of a run that a failed evaluator, or a judge without a verdict, left without a value.
-func (r *Run) Unjudged() int {
+// unjudged counts the answers of a run that a failed evaluator, or a judge without a verdict, left without a value.
+func (r *Run) unjudged() int {
 	n := 0
 	for _, out := range r.Questions {
 		if out.AnswerError != "" {

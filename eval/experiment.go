@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Experiment asks the same questions of several variants and compares them with a baseline.
@@ -23,6 +24,7 @@ type Experiment struct {
 	Metrics    []string // "ndcg@10", "mrr", "key_sentence/hit@1"; nil: DefaultMetrics. One without a level is measured at each level that the questions have
 	Distinct   bool     // a document counts as one hit, however many of its passages are found
 
+	Loaded   config.Loaded                                                // as in Options: the report shows no secrets
 	Progress func(variant string, done, total int)                        // nil: nobody is told
 	Ranked   func(variant string, question *Question, hits []Found) error // given each ranking; nil: nobody is
 	Now      func() time.Time                                             // clock; nil: time.Now
@@ -220,12 +222,30 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 	if out.Failed == len(x.Questions) {
 		return first
 	}
+	out.hide(x.Loaded.Hider())
 	for name, values := range out.Values {
 		out.Metrics[name] = Summarise(values)
 	}
 	out.Latency = Latencies(took)
 	report.Variants[at] = out
 	return nil
+}
+
+// hide takes secrets out of what services said when they failed.
+func (v *VariantReport) hide(secrets func(string) string) {
+	notes := v.Notes
+	v.Notes = nil
+	for reason, n := range notes {
+		if v.Notes == nil {
+			v.Notes = map[string]int{}
+		}
+		v.Notes[secrets(reason)] += n
+	}
+	for _, values := range v.Values {
+		for i := range values {
+			values[i].Null = secrets(values[i].Null)
+		}
+	}
 }
 
 func documents(ctx context.Context, eng *rag.Engine, collection string) (int, error) {

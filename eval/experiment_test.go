@@ -231,39 +231,6 @@ func TestGridCombines(t *testing.T) {
 	}
 }
 
-func TestTune(t *testing.T) {
-	x := newExperiment(t, 30)
-	base := testConfig()
-	base.Retrieval.DenseWeight, base.Retrieval.SparseWeight = 0.05, 1
-	tuned, err := (&eval.Tuning{Lab: x.Lab, Questions: x.Questions, Base: base, Metric: "mrr", Distinct: true}).Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tuned.Trained+tuned.HeldOut != 60 || tuned.Trained < 10 || tuned.HeldOut < 10 {
-		t.Errorf("trained on %d, judged on %d", tuned.Trained, tuned.HeldOut)
-	}
-	if len(tuned.Steps) != 2 || tuned.Steps[0].Step != "fusion" || tuned.Steps[1].Step != "pools" || tuned.Report.Baseline != eval.TuneBaseline {
-		t.Errorf("steps %+v", tuned.Steps)
-	}
-	best := 0.0
-	for _, trial := range tuned.Steps[0].Tried {
-		best = max(best, trial.Mean)
-		if trial.Low > trial.Mean || trial.High < trial.Mean {
-			t.Errorf("trial %+v", trial)
-		}
-		if trial.Name == tuned.Steps[0].Chosen && trial.Mean < best {
-			t.Errorf("chosen %s with %v, and there is %v", trial.Name, trial.Mean, best)
-		}
-	}
-	if c := tuned.Report.Variants[1].Against["mrr"]; tuned.Adopt && !(c.Significant && c.Diff > 0) && tuned.Report.Variants[1].Latency.P50 >= tuned.Report.Variants[0].Latency.P50 {
-		t.Errorf("adopted: %s, %+v", tuned.Reason, c)
-	}
-	few := &eval.Tuning{Lab: x.Lab, Questions: x.Questions[:9], Base: base}
-	if _, err := few.Run(t.Context()); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "at least 20") {
-		t.Errorf("nine questions: error %v", err)
-	}
-}
-
 func TestCompare(t *testing.T) {
 	pairs := func(was, is []float64) (list []eval.Pair) {
 		for i := range was {

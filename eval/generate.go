@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 	"github.com/seed-d8745b77/rag/internal/cite"
 	"github.com/seed-d8745b77/rag/internal/prompt"
 )
@@ -41,6 +42,7 @@ type GenerateRequest struct {
 	Collection string
 	Count      int           // questions wanted; at least 1
 	Model      rag.ChatModel // nil: sentences with a gap
+	Loaded     config.Loaded // as in Options: notes show no secrets
 }
 
 // Generate drafts questions from passages that are spread evenly over a collection. It returns fewer than wanted where the
@@ -60,7 +62,7 @@ func Generate(ctx context.Context, eng *rag.Engine, req GenerateRequest) (drafts
 			usable = append(usable, all[i])
 		}
 	}
-	n := min(req.Count, len(usable))
+	n, hide := min(req.Count, len(usable)), req.Loaded.Hider()
 	for i := range n {
 		chunk := &usable[i*len(usable)/n]
 		draft := cloze(chunk)
@@ -68,7 +70,7 @@ func Generate(ctx context.Context, eng *rag.Engine, req GenerateRequest) (drafts
 			if draft, err = written(ctx, req.Model, chunk); ctx.Err() != nil {
 				return nil, nil, ctx.Err()
 			} else if err != nil {
-				notes = append(notes, fmt.Sprintf("%s: %v", chunk.URI, err))
+				notes = append(notes, fmt.Sprintf("%s: %s", chunk.URI, hide(err.Error())))
 				continue
 			}
 		}

@@ -152,6 +152,7 @@ func (r *Run) sumUp(set *TestSet) {
 		}
 		r.Kinds[kind] = Kind{n, r.scores(func(i int) bool { return set.Questions[i].Kind == kind })}
 	}
+	r.Asked, r.Unjudged = len(r.Questions), r.unjudged()
 	r.Failed, r.Outdated, r.Usage = 0, 0, rag.ChatUsage{}
 	var search []float64
 	for i, out := range r.Questions {

@@ -232,7 +232,7 @@ func (r *reader) finish() {
 	if q.Answerable == nil && (strings.HasPrefix(q.Kind, "unanswerable") || q.Kind == "off_topic") {
 		q.Answerable = new(false)
 	}
-	found := q.measurable()
+	found := q.expected() > 0
 	switch {
 	case q.Answerable == nil && !found:
 		r.remark("nothing says what should be found, nor that nothing can be: no metric will have a value")

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,8 +48,11 @@ type Run struct {
 	Agreement map[string]Agreement `json:"agreement,omitempty"` // of judged metrics with people, where the test set has their values
 	Outdated  int                  `json:"outdated_first"`      // questions whose first hit is an excluded document
 	Failed    int                  `json:"failed"`              // questions whose search failed
+	Unjudged  int                  `json:"unjudged"`            // answers that a failed evaluator, or a judge without a verdict, left without a value
 	Problems  []Problem            `json:"problems"`            // with the test set
-	Questions []Outcome            `json:"questions"`
+	Asked     int                  `json:"asked"`               // number of Questions
+
+	Questions []Outcome `json:"questions"` // last: a list of runs does not read them
 }
 
 // Collection says what was asked.
@@ -103,9 +108,8 @@ func (out *Outcome) hide(secrets func(string) string) {
 		}
 	}
 	for name, v := range out.Metrics {
-		if !v.OK() {
-			out.Metrics[name] = rag.EvalNull(secrets(v.Null))
-		}
+		v.Null = secrets(v.Null)
+		out.Metrics[name] = v
 	}
 }
 
@@ -182,6 +186,10 @@ func LoadRun(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readRun(path, data)
+}
+
+func readRun(path string, data []byte) (*Run, error) {
 	var r Run
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%s: no run of `rag eval`: %v: %w", path, err, rag.ErrInvalid)
@@ -190,6 +198,47 @@ func LoadRun(path string) (*Run, error) {
 		return nil, fmt.Errorf("%s: its format is %d, and this program reads %d: %w", path, r.Format, runFormat, rag.ErrInvalid)
 	}
 	return &r, nil
+}
+
+// loadHead reads a run without its questions, which are most of its file.
+func loadHead(path string) (*Run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, err := beforeQuestions(json.NewDecoder(bufio.NewReader(f)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: no run of `rag eval`: %v: %w", path, err, rag.ErrInvalid)
+	}
+	return readRun(path, head)
+}
+
+// beforeQuestions returns the object that a run is, up to its questions.
+func beforeQuestions(dec *json.Decoder) ([]byte, error) {
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, cmp.Or(err, errors.New("it is no object"))
+	}
+	head := map[string]json.RawMessage{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := name.(string) // of an object
+		if key == "questions" {
+			return json.Marshal(head)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		head[key] = value
+	}
+	if _, err := dec.Token(); err != nil { // the file ends too early
+		return nil, err
+	}
+	return json.Marshal(head)
 }
 
 // shown returns a configuration by key, without secrets; loaded knows which values came from the environment.

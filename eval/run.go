@@ -126,22 +126,24 @@ func (r *Run) finish(ctx context.Context, set *TestSet, o Options) error {
 	return nil
 }
 
-// noneLeft reports a set of which the collection has nothing.
+// noneLeft reports a set of which the collection has nothing: all that each question expects is lost.
 func noneLeft(set *TestSet, run *Run) error {
-	lost := map[string]bool{}
+	lost := map[string]int{}
 	for _, p := range run.Problems {
-		lost[p.ID] = true
+		lost[p.ID]++
 	}
-	measurable := 0
+	measurable := false
 	for i := range set.Questions {
-		if set.Questions[i].measurable() {
-			measurable++
+		expected := set.Questions[i].expected()
+		if lost[set.Questions[i].ID] < expected {
+			return nil
 		}
+		measurable = measurable || expected > 0
 	}
-	if measurable > 0 && len(lost) == measurable {
-		return fmt.Errorf("nothing of what the test set expects is in collection %q: %s: %w", run.Collection.Name, run.Problems[0], rag.ErrNotFound)
+	if !measurable {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("nothing of what the test set expects is in collection %q: %s: %w", run.Collection.Name, run.Problems[0], rag.ErrNotFound)
 }
 
 // ask searches, has the question answered if that is wanted, and keeps the outcome. The error, that of the search, is in the

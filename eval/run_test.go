@@ -172,12 +172,22 @@ func TestEvaluateReportsWhatIsNotThere(t *testing.T) {
 	if s := run.Metrics["document/mrr"]; s.N != 2 {
 		t.Errorf("what is there is measured all the same: %+v", s)
 	}
+	// A part of what each question expects is lost: that is no reason to measure nothing, nor is what is judged irrelevant.
+	run, err = eval.Evaluate(t.Context(), eng, parse(t, `{"id":"half","question":"notice period","expected_sources":["notice.md","gone.md"]}`, gone), eval.Options{})
+	if err != nil || len(run.Problems) != 2 || run.Metrics["document/mrr"].N != 1 || run.Metrics["document/mrr"].Nulls != 1 || run.Complete() {
+		t.Errorf("a part is lost: %+v, %v", run, err)
+	}
+	run, err = eval.Evaluate(t.Context(), eng, parse(t, `{"question":"notice period","expected_sources":{"notice.md":1,"gone.md":0},"expected_chunk_ids":{"0123":0}}`), eval.Options{})
+	if err != nil || !run.Complete() || run.Metrics["document/mrr"].N != 1 {
+		t.Errorf("something irrelevant is lost: %+v, %v", run, err)
+	}
 	for name, c := range map[string]struct {
 		set  *eval.TestSet
 		o    eval.Options
 		want error
 	}{
-		"nothing is there":    {parse(t, gone), eval.Options{}, rag.ErrNotFound},
+		"all of two is lost":  {parse(t, `{"id":"a","question":"x","expected_chunk_ids":["0123"]}`, `{"id":"b","question":"x","expected_sources":["gone.md","lost.md"]}`), eval.Options{}, rag.ErrNotFound},
+		"nothing is there":    {parse(t, `{"id":"a","question":"x","expected_chunk_ids":["0123"]}`, askMoon), eval.Options{}, rag.ErrNotFound},
 		"no question":         {&eval.TestSet{}, eval.Options{}, rag.ErrInvalid},
 		"k below 1":           {parse(t, askNotice), eval.Options{K: []int{0}}, rag.ErrInvalid},
 		"no such collection":  {parse(t, askNotice), eval.Options{Collection: "other"}, rag.ErrNotFound},

@@ -54,7 +54,7 @@ type Headline struct {
 func (r *Run) Info(path string) RunInfo {
 	return RunInfo{
 		Label: r.Label, Path: path, Created: r.Created, RegradedFrom: r.RegradedFrom, TestSet: r.TestSet, Set: r.Set, Collection: r.Collection,
-		ConfigHash: r.ConfigHash(), Questions: len(r.Questions), Complete: r.Complete(), Headline: r.Headline(), SearchMS: r.SearchMS,
+		ConfigHash: r.ConfigHash(), Questions: r.Asked, Complete: r.Complete(), Headline: r.Headline(), SearchMS: r.SearchMS,
 	}
 }
 
@@ -72,7 +72,7 @@ func Runs(dir string) ([]RunInfo, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		run, err := LoadRun(path)
+		run, err := loadHead(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // deleted since the folder was read
 		case err != nil:
@@ -149,4 +149,4 @@ func (r *Run) Headline() []Headline {
 
 // Complete reports whether everything was measured: no search failed, the collection has what the test set expects, and no
 // evaluator left an answer without a value.
-func (r *Run) Complete() bool { return r.Failed == 0 && len(r.Problems) == 0 && r.Unjudged() == 0 }
+func (r *Run) Complete() bool { return r.Failed == 0 && len(r.Problems) == 0 && r.Unjudged == 0 }

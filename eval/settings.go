@@ -31,6 +31,11 @@ const (
 // BackendNames lists the backends, in the order in which they are asked.
 var BackendNames = []string{BackendOverlap, BackendVerify, BackendJudge}
 
+// backendMetrics are what each backend measures.
+var backendMetrics = map[string][]string{
+	BackendOverlap: sortedKeys(overlapKinds), BackendVerify: {FaithfulnessVerified}, BackendJudge: JudgedMetrics,
+}
+
 // backendAliases are names that other systems have for them.
 var backendAliases = map[string]string{"custom": BackendOverlap, "ragas": BackendJudge}
 
@@ -94,19 +99,21 @@ func (s *Settings) Evaluator(m Models) (rag.Evaluator, error) {
 	var backends []Backend
 	taken := map[string]bool{}
 	for _, name := range names {
-		b := Backend{Name: name}
-		if b.Evaluator, err = m.backend(name, s.Repeat); err != nil {
+		metrics := backendMetrics[name]
+		if s.Metrics != nil {
+			metrics = slices.DeleteFunc(slices.Clone(metrics), func(metric string) bool { return !slices.Contains(s.Metrics, metric) })
+		}
+		if len(metrics) == 0 {
+			continue
+		}
+		e, err := m.backend(name, metrics, s.Repeat)
+		if err != nil {
 			return nil, err
 		}
-		if s.Metrics != nil {
-			b.Metrics = slices.DeleteFunc(slices.Clone(b.Evaluator.Metrics()), func(metric string) bool { return !slices.Contains(s.Metrics, metric) })
-		}
-		for _, metric := range b.Metrics {
+		for _, metric := range metrics {
 			taken[metric] = true
 		}
-		if b.Metrics == nil || len(b.Metrics) > 0 {
-			backends = append(backends, b)
-		}
+		backends = append(backends, Backend{Name: name, Evaluator: e})
 	}
 	for _, metric := range s.Metrics {
 		if !taken[metric] && !isRetrieval(metric) {
@@ -160,12 +167,13 @@ func (m *Models) possible() []string {
 	return names
 }
 
-func (m *Models) backend(name string, repeat int) (rag.Evaluator, error) {
+// backend makes a backend that measures no more than is asked: each metric of a judge costs a request.
+func (m *Models) backend(name string, metrics []string, repeat int) (rag.Evaluator, error) {
 	switch {
 	case name == BackendOverlap:
-		return NewOverlap(nil)
+		return NewOverlap(metrics)
 	case name == BackendJudge:
-		return NewJudge(m.Chat, JudgeConfig{Repeat: repeat, CacheDir: m.CacheDir, Embedder: m.Embedder})
+		return NewJudge(m.Chat, JudgeConfig{Metrics: metrics, Repeat: repeat, CacheDir: m.CacheDir, Embedder: m.Embedder})
 	case m.Verifier == nil:
 		return nil, fmt.Errorf("evaluation: the backend verify needs a verifier, and none is configured: %w", rag.ErrInvalid)
 	}

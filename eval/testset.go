@@ -54,9 +54,9 @@ func (q *Question) Query(collection string) rag.Query {
 	return query
 }
 
-// measurable reports whether a search for it can be right or wrong.
-func (q *Question) measurable() bool {
-	return q.Chunks.Relevant()+q.Documents.Relevant()+q.Sections.Relevant()+len(q.Sentences) > 0
+// expected is how many things should be found, of all kinds; 0: a search for it can be neither right nor wrong.
+func (q *Question) expected() int {
+	return q.Chunks.Relevant() + q.Documents.Relevant() + q.Sections.Relevant() + len(q.Sentences)
 }
 
 // Source says from which file a test set or a run was read.

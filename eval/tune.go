@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Tuning looks for settings of the search under which more is found. It chooses on one part of the questions and judges
@@ -22,7 +23,9 @@ type Tuning struct {
 	Distinct   bool       // as in Experiment
 	Chunks     []int      // sizes of passages in tokens to try besides the configured one; nil: none
 
+	Loaded   config.Loaded                      // as in Options: the report shows no secrets
 	Progress func(step string, done, total int) // nil: nobody is told
+	Now      func() time.Time                   // clock; nil: time.Now
 }
 
 // Tuned is what came of a tuning.
@@ -100,7 +103,7 @@ func (t *Tuning) Run(ctx context.Context) (*Tuned, error) {
 }
 
 func (t *Tuning) experiment() *Experiment {
-	return &Experiment{Lab: t.Lab, Questions: t.Questions, Collection: t.Collection, Metrics: []string{cmp.Or(t.Metric, "ndcg@10")}, Distinct: t.Distinct}
+	return &Experiment{Lab: t.Lab, Questions: t.Questions, Collection: t.Collection, Metrics: []string{cmp.Or(t.Metric, "ndcg@10")}, Distinct: t.Distinct, Loaded: t.Loaded, Now: t.Now}
 }
 
 // inTraining cuts the questions in two by their IDs, so that the parts are the same each time and in any order.
@@ -121,11 +124,12 @@ func (s *tuner) progress(step string, done, total int) {
 	}
 }
 
-// choose ends a step. Of trials that are equal the first stays: it is what is in force, or nearer to it.
+// choose ends a step. Of trials that are equally good the fastest is taken, and of those that are also as fast the first: it
+// is what is in force, or nearer to it.
 func (s *tuner) choose(step string, trials []TuneTrial) {
 	best := 0
 	for i := range trials {
-		if trials[i].Mean > trials[best].Mean+tie {
+		if d := trials[i].Mean - trials[best].Mean; d > tie || d >= -tie && isFaster(trials[i].Latency, trials[best].Latency) {
 			best = i
 		}
 		trials[i].Low, trials[i].High = Interval(numbers(trials[i].values))
@@ -169,8 +173,11 @@ func patient(c rag.Config) rag.Config {
 	return c
 }
 
-// faster is the share of the baseline's median time below which a search counts as faster: less is noise.
+// faster is the share of another median time below which a search counts as faster: less is noise.
 const faster = 0.9
+
+// isFaster reports whether searches took less time than others; nil is a time that was not measured.
+func isFaster(a, b *Latency) bool { return a != nil && b != nil && a.P50 < faster*b.P50 }
 
 // adopt decides: significantly better, or as good and faster.
 func adopt(out *Tuned) (bool, string) {
@@ -184,14 +191,14 @@ func adopt(out *Tuned) (bool, string) {
 		return true, fmt.Sprintf("significantly better on the held-out questions: %+.4f, p %.4f", c.Diff, c.P)
 	case c.Significant:
 		return false, fmt.Sprintf("worse on the held-out questions: %+.4f, p %.4f", c.Diff, c.P)
-	case c.Diff >= 0 && tuned.Latency.P50 < faster*base.Latency.P50:
+	case c.Diff >= 0 && isFaster(&tuned.Latency, &base.Latency):
 		return true, fmt.Sprintf("as good on the held-out questions (%+.4f) and faster: %.1f in place of %.1f ms", c.Diff, tuned.Latency.P50, base.Latency.P50)
 	}
 	return false, fmt.Sprintf("not significantly better on the held-out questions: %+.4f, p %.4f", c.Diff, c.P)
 }
 
 // tunable are the parts of a configuration that a tuning changes.
-var tunable = []string{"fusion", "retrieval", "splitter"}
+var tunable = []string{"fusion", "retrieval", "rerank", "splitter"}
 
 // difference returns the tuned parts of a configuration that are not as in the baseline.
 func difference(base, tuned rag.Config) (map[string]any, error) {
@@ -226,78 +233,4 @@ func object(c rag.Config) (all map[string]any, err error) {
 		err = json.Unmarshal(data, &all)
 	}
 	return all, err
-}
-
-// searched measures a configuration by searching.
-func (s *tuner) searched(ctx context.Context, name string, c rag.Config) (TuneTrial, error) {
-	x := s.experiment()
-	x.Questions, x.Metrics = s.train, []string{string(s.target.level) + "/" + s.target.metric.String()}
-	x.Variants = []Variant{{Name: name, Config: patient(c)}}
-	x.Progress = func(variant string, done, total int) { s.progress(variant, done, total) }
-	report, err := x.Run(ctx)
-	if err != nil {
-		return TuneTrial{}, err
-	}
-	v := report.Variants[0]
-	values := v.Values[x.Metrics[0]]
-	return TuneTrial{Name: name, Mean: Mean(numbers(values)), Latency: &v.Latency, config: c, values: values}, nil
-}
-
-// rerankDepths and rerankShares are tried where a reranker is configured.
-var (
-	rerankDepths = []int{10, 20, 50}
-	rerankShares = []float64{0.3, 0.5, 0.7, 1}
-)
-
-// rerank tries depths and shares of the configured reranker, and none.
-func (s *tuner) rerank(ctx context.Context) error {
-	if s.best.Rerank.Provider == rag.None || s.best.Rerank.Provider == "" {
-		return nil
-	}
-	now, err := s.searched(ctx, "as it is", s.best)
-	if err != nil {
-		return err
-	}
-	trials := []TuneTrial{now}
-	for _, depth := range rerankDepths {
-		for _, share := range rerankShares {
-			c := s.best
-			c.Retrieval.RerankTopN, c.Retrieval.RerankWeight = depth, share
-			if c.Retrieval == s.best.Retrieval {
-				continue
-			}
-			trial, err := s.searched(ctx, fmt.Sprintf("rerank_top_n=%d rerank_weight=%g", depth, share), c)
-			if err != nil {
-				return err
-			}
-			trials = append(trials, trial)
-		}
-	}
-	s.choose("rerank", trials)
-	return nil
-}
-
-// chunks tries sizes of passages. Ground truth by passage ID does not survive another splitting, so it is not asked for.
-func (s *tuner) chunks(ctx context.Context) error {
-	if len(s.Chunks) == 0 || s.target.level == LevelChunk {
-		return nil
-	}
-	now, err := s.searched(ctx, "as it is", s.best)
-	if err != nil {
-		return err
-	}
-	trials := []TuneTrial{now}
-	for _, size := range slices.Compact(slices.Sorted(slices.Values(s.Chunks))) {
-		c, err := overlay(s.best, nested([]string{"splitter", "max_tokens"}, size))
-		if err != nil {
-			return err
-		}
-		trial, err := s.searched(ctx, fmt.Sprintf("max_tokens=%d", size), c)
-		if err != nil {
-			return err
-		}
-		trials = append(trials, trial)
-	}
-	s.choose("chunk size", trials)
-	return nil
 }

@@ -132,8 +132,12 @@ type generatedJSON struct {
 }
 
 func (a *app) evalGenerate(ctx context.Context, f generateFlags) error {
+	loaded, err := a.settings()
+	if err != nil {
+		return err
+	}
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
-		req := eval.GenerateRequest{Collection: a.collection, Count: f.count}
+		req := eval.GenerateRequest{Collection: a.collection, Count: f.count, Loaded: loaded}
 		if !f.rules {
 			req.Model = eng.ChatModel()
 		}

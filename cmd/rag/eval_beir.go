@@ -59,7 +59,7 @@ func (a *app) evalBEIR(ctx context.Context, dir string, f beirFlags) error {
 	a.noteReranker(loaded.Config, f.variants)
 	return a.withScratchDir(func(scratch string) error {
 		x := &eval.Experiment{
-			Name: set.Name, Questions: set.Questions(), Variants: variants, Metrics: f.metrics, Collection: a.collection, Distinct: true,
+			Name: set.Name, Questions: set.Questions(), Variants: variants, Metrics: f.metrics, Collection: a.collection, Distinct: true, Loaded: loaded,
 			Lab: &eval.Lab{Dir: scratch, Collection: a.collection, Sources: set.Sources(), Options: set.Options(f.split)},
 		}
 		runs := &runWriter{dir: f.runs}

@@ -40,7 +40,7 @@ func (a *app) printRuns(runs []eval.RunInfo) {
 	t := newTable("label", "date", "test set", "configuration", "questions", "metrics").numbers(4)
 	for _, r := range runs {
 		if r.Error != "" {
-			a.note("%s", r.Error)
+			a.note("%s", message(r.Error))
 			continue
 		}
 		set := r.TestSet.Path

@@ -154,29 +154,52 @@ func TestEvalBEIR(t *testing.T) {
 	s.rag("experiment", "-t", "made").want(exitDone).prints("made: 2 documents")
 }
 
-func TestTuneWritesOnlyWhatIsWorthIt(t *testing.T) {
-	s := newShell(t)
+// exists reports whether there is a file.
+func (s *shell) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, name))
+	return err == nil
+}
+
+// labelled makes a labelled set of n documents, each found by words of its own.
+func (s *shell) labelled(name string, n int) {
 	var corpus, queries strings.Builder
 	qrels := "query-id\tcorpus-id\tscore\n"
-	for i := range 40 {
+	for i := range n {
 		fmt.Fprintf(&corpus, `{"_id":"d%d","title":"","text":"alpha%d and more words of subject beta%d"}`+"\n", i, i, i)
 		fmt.Fprintf(&queries, `{"_id":"q%d","text":"alpha%d beta%d"}`+"\n", i, i, i)
 		qrels += fmt.Sprintf("q%d\td%d\t1\n", i, i)
 	}
-	s.write("made/corpus.jsonl", corpus.String())
-	s.write("made/queries.jsonl", queries.String())
-	s.write("made/qrels.tsv", qrels)
-	o := s.rag("tune", "-t", "made", "--out", "tuned.yaml", "--json").want(exitDone)
+	s.write(name+"/corpus.jsonl", corpus.String())
+	s.write(name+"/queries.jsonl", queries.String())
+	s.write(name+"/qrels.tsv", qrels)
+}
+
+func TestTuneWritesOnlyWhatIsWorthIt(t *testing.T) {
+	s := newShell(t)
+	s.labelled("made", 40)
+	type tuned struct {
+		Path     *string
+		Adopt    bool
+		Settings map[string]any
+	}
+	var nothing, better tuned
+	o := s.rag("tune", "-t", "made", "--out", "nothing.yaml", "--json").want(exitDone).into(&nothing)
 	checkJSON(t, "JSON of tune", o)
-	var got struct {
-		Path  *string
-		Adopt bool
+	if nothing.Adopt || nothing.Path != nil || s.exists("nothing.yaml") {
+		t.Errorf("where nothing can be better: %+v", nothing)
 	}
-	o.into(&got)
-	_, err := os.Stat(filepath.Join(s.dir, "tuned.yaml"))
-	if got.Adopt != (got.Path != nil) || got.Adopt != (err == nil) {
-		t.Errorf("adopt %v, path %v, file %v", got.Adopt, got.Path, err)
+
+	s.write("backwards.yaml", "embedder: hash\nrerank: backwards\n")
+	s.rag("tune", "-t", "made", "--out", "better.yaml", "--json", "--config", "backwards.yaml").want(exitDone).into(&better)
+	if !better.Adopt || better.Path == nil || *better.Path != "better.yaml" || len(better.Settings) == 0 {
+		t.Fatalf("where the list is turned round: %+v", better)
 	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "better.yaml"))
+	if err != nil || !strings.HasPrefix(string(text), "# written by `rag tune`: significantly better on the held-out questions") || !strings.Contains(string(text), "provider: none") {
+		t.Errorf("%s, %v", text, err)
+	}
+	s.rag("config", "check", "--config", "better.yaml").want(exitDone)
+	s.rag("tune", "-t", "made", "--out", "better.yaml").want(exitFailed).says("is there already")
 }
 
 // TestTheShapeOfSystemE runs 23 annotated questions end to end without a chat model: 15 answerable, 5 on the subject that
@@ -212,6 +235,22 @@ func TestTheShapeOfSystemE(t *testing.T) {
 	with("eval", "-t", "e.jsonl", "-l", "baseline", "--retrieval-only", "--json").want(exitDone).into(&run)
 	if len(run.Questions) != 23 || run.Metrics["key_sentence/mrr"].N != 15 || *run.Metrics["document/hit@5"].Mean < 0.6 {
 		t.Errorf("%d questions, %+v", len(run.Questions), run.Metrics)
+	}
+	if run.Refusal != nil || run.AnswerMS != nil || !run.Complete() || run.Kinds["off_topic"].Questions != 3 || run.Kinds["unanswerable_on_topic"].Questions != 5 {
+		t.Errorf("%+v", run.Kinds)
+	}
+	for _, name := range []string{"document/hit@1", "document/hit@3", "document/hit@5", "key_sentence/hit@1", "key_sentence/hit@3", "key_sentence/hit@5"} {
+		if s, ok := run.Metrics[name]; !ok || s.N != 15 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	var again eval.Run
+	with("eval", "--regrade", "results/baseline.json", "--json").want(exitDone).into(&again)
+	if diff := cmp.Diff(run.Metrics, again.Metrics); diff != "" || again.RegradedFrom != "baseline" {
+		t.Errorf("graded again (-was +is):\n%s", diff)
+	}
+	if diff := cmp.Diff(run.Questions, again.Questions); diff != "" {
+		t.Errorf("questions graded again (-was +is):\n%s", diff)
 	}
 	with("eval", "--regrade", "results/baseline.json").want(exitDone).prints("every value is as it was")
 }

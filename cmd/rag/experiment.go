@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 	"github.com/seed-d8745b77/rag/eval"
 )
 
@@ -29,8 +30,8 @@ type subject struct {
 	name      string
 	questions []eval.Question
 	lab       *eval.Lab
-	distinct  bool       // a document counts once
-	base      rag.Config // in force
+	distinct  bool          // a document counts once
+	loaded    config.Loaded // in force
 }
 
 // withSubject makes the subject ready and cleans up afterwards.
@@ -49,7 +50,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 		}
 		return a.withScratchDir(func(scratch string) error {
 			lab := &eval.Lab{Dir: scratch, Collection: a.collection, Sources: set.Sources(), Options: set.Options(f.split)}
-			return use(&subject{set.Name, set.Questions(), lab, true, loaded.Config})
+			return use(&subject{set.Name, set.Questions(), lab, true, loaded})
 		})
 	}
 	set, err := f.load()
@@ -58,7 +59,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 	}
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
 		return inScratch(func(scratch string) error {
-			return use(&subject{f.testSet, set.Questions, eval.NewCollectionLab(eng, a.dataDir(), a.collection, scratch), false, loaded.Config})
+			return use(&subject{f.testSet, set.Questions, eval.NewCollectionLab(eng, a.dataDir(), a.collection, scratch), false, loaded})
 		})
 	})
 }
@@ -122,13 +123,13 @@ is. docs/evaluation.md shows such a file.`,
 func (a *app) experiment(cmd *cobra.Command, f experimentFlags) error {
 	ctx := cmd.Context()
 	return a.withSubject(ctx, cmd, f.subjectFlags, func(s *subject) error {
-		x := &eval.Experiment{Name: s.name, Lab: s.lab, Questions: s.questions, Collection: a.collection, Baseline: f.baseline, Metrics: f.metrics, Distinct: s.distinct}
+		x := &eval.Experiment{Name: s.name, Lab: s.lab, Questions: s.questions, Collection: a.collection, Baseline: f.baseline, Metrics: f.metrics, Distinct: s.distinct, Loaded: s.loaded}
 		var err error
 		if f.grid == "" {
-			a.noteReranker(s.base, f.variants)
-			x.Variants, err = eval.Named(s.base, f.variants)
+			a.noteReranker(s.loaded.Config, f.variants)
+			x.Variants, err = eval.Named(s.loaded.Config, f.variants)
 		} else {
-			err = f.readGrid(x, s.base)
+			err = f.readGrid(x, s.loaded.Config)
 		}
 		if err != nil {
 			return err
@@ -205,7 +206,7 @@ func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
 	return a.withSubject(cmd.Context(), cmd, f.subjectFlags, func(s *subject) error {
 		bar := a.evalProgress()
 		a.prepare(s.lab, bar)
-		t := eval.Tuning{Lab: s.lab, Questions: s.questions, Collection: a.collection, Base: s.base, Metric: f.metric, Distinct: s.distinct, Chunks: f.chunks, Progress: bar.variant}
+		t := eval.Tuning{Lab: s.lab, Questions: s.questions, Collection: a.collection, Base: s.loaded.Config, Loaded: s.loaded, Metric: f.metric, Distinct: s.distinct, Chunks: f.chunks, Progress: bar.variant}
 		tuned, err := t.Run(cmd.Context())
 		bar.clear()
 		if err != nil {

@@ -13,7 +13,7 @@ func Shared(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("RAG_SHARED")
 	if root == "" {
-		root = filepath.Join(moduleRoot(t), "..", "shared")
+		root = filepath.Join(ModuleRoot(t), "..", "shared")
 	}
 	p := filepath.Join(append([]string{root}, elem...)...)
 	if _, err := os.Stat(p); err != nil {
@@ -25,8 +25,8 @@ func Shared(t testing.TB, elem ...string) string {
 	return p
 }
 
-// moduleRoot is the nearest folder upwards that holds go.mod.
-func moduleRoot(t testing.TB) string {
+// ModuleRoot is the nearest folder upwards that holds go.mod.
+func ModuleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

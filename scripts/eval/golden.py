@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write the reference values that package eval's metrics are compared with, by pytrec_eval (trec_eval's own C code).
+"""Write the reference values that package eval's metrics are compared with: by pytrec_eval (trec_eval's own C code), and by
+ranx what trec_eval does not have, MRR with a cut and nDCG with exponential gain.
 
     python3 -m venv venv && venv/bin/pip install -r scripts/eval/requirements.txt
     venv/bin/python scripts/eval/golden.py generated eval/testdata/generated.json.gz
@@ -14,7 +15,9 @@ import json
 import random
 import sys
 
+import numpy
 import pytrec_eval
+import ranx
 
 CUTS = (1, 3, 5, 10, 100)
 MEASURES = {"map", "recip_rank", "ndcg"} | {f"{m}_{k}" for m in ("success", "recall", "P", "map_cut", "ndcg_cut") for k in CUTS}
@@ -29,10 +32,31 @@ def name(measure):
     return f"{NAMES[kind]}@{cut}" if kind else measure
 
 
+# What ranx measures, by our names.
+RANX = {"ndcg_exp": "ndcg_burges"} | {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in (("mrr", "mrr"), ("ndcg_exp", "ndcg_burges")) for k in CUTS}
+
+
+def by_ranx(qrels, run):
+    """Values of ranx. It orders ties as it likes and knows no negative grade: it gets scores that fall in trec_eval's order,
+    by the score in 32 bits and then by the greater ID, and 0 for less."""
+    both = sorted(q for q in run if any(g > 0 for g in qrels.get(q, {}).values()))
+    if not both:
+        return {}
+    falling = {}
+    for q in both:
+        order = sorted(run[q], key=lambda d: (numpy.float32(run[q][d]), d), reverse=True)
+        falling[q] = {d: float(len(order) - n) for n, d in enumerate(order)}
+    relevant = {q: {d: max(0, g) for d, g in qrels[q].items()} for q in both}
+    result = ranx.Run(falling)
+    ranx.evaluate(ranx.Qrels(relevant), result, list(RANX.values()), return_mean=False)
+    return {q: {ours: float(result.scores[theirs][q]) for ours, theirs in RANX.items()} for q in both}
+
+
 def evaluate(qrels, run):
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, MEASURES)
+    more = by_ranx(qrels, run)
     values = evaluator.evaluate(run)
-    return {q: {name(m): v for m, v in sorted(ms.items())} for q, ms in sorted(values.items())}
+    return {q: dict(sorted(({name(m): v for m, v in ms.items()} | more.get(q, {})).items())) for q, ms in sorted(values.items())}
 
 
 def case(seed):
