@@ -38,8 +38,7 @@ type ingestView struct {
 	MaxBytes    int64    `json:"max_bytes"` // of a file
 	MaxFiles    int      `json:"max_files"` // uploaded at once
 	ReadOnly    bool     `json:"read_only"`
-	Jobs        []jobRow `json:"jobs"`   // newest first
-	Delete      string   `json:"delete"` // document that a link to this page wants deleted: its URI
+	Jobs        []jobRow `json:"jobs"` // newest first
 }
 
 // jobRow is a job in the list.
@@ -72,7 +71,7 @@ var actions = []string{"add", "update", "move", "delete", "gone", "unchanged", r
 func (s *Server) ingestPage(r *request) (any, error) {
 	v := ingestView{
 		Collection: r.collection, Uploads: s.o.UploadDir != "", Kept: s.uploads.has(r.collection), Roots: s.o.Roots, Domains: []string{}, ReadOnly: s.o.ReadOnly,
-		MaxBytes: s.eng.Config().Ingest.MaxSourceBytes, MaxFiles: maxUploadFiles, Jobs: []jobRow{}, Delete: r.param("delete"),
+		MaxBytes: s.eng.Config().Ingest.MaxSourceBytes, MaxFiles: maxUploadFiles, Jobs: []jobRow{},
 	}
 	if v.Roots == nil {
 		v.Roots = []string{}

@@ -48,7 +48,7 @@ func TestHostileDocumentsAreShownHarmlessly(t *testing.T) {
 	for _, path := range []string{
 		"/", "/browse", "/browse?q=opal", "/browse?q=" + q(hostile), "/browse?filter=" + q(hostile), "/browse?prefix=" + q(hostile), "/browse?collection=" + q(hostile),
 		doc, doc + "&tab=chunks", doc + "&tab=metadata", doc + "&tab=pictures", doc + "&chunk=" + chunk,
-		"/ingest", "/ingest?delete=" + q(hostile), "/traces/ingest", "/traces/ingest?q=" + q(hostile),
+		"/ingest", "/traces/ingest", "/traces/ingest?q=" + q(hostile),
 		"/traces/query", "/traces/query?q=" + q(hostile), "/traces/query/" + asked, "/traces/query/" + asked + "?doc=" + q(hostile),
 		"/traces/query/explain?question=" + q("opal "+hostile) + "&chunk=" + chunk, "/traces/query/explain?question=opal&text=" + q(hostile),
 		"/traces/query/compare?id=" + asked + "&id=" + other, "/evaluation?metric=" + q(hostile), "/login?next=" + q("javascript:window.__pwned=9"), "/" + url.PathEscape(hostile),

@@ -104,7 +104,6 @@ func TestAPersonUploads(t *testing.T) {
 	b.visit("/browse")
 	b.follow(id("document") + " a") // the first is the PDF
 	b.follow(id("delete"))
-	b.follow(id("preview-uris"))
 	b.accessible()
 	b.picture("delete")
 	b.follow(id("delete"))

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test may take in all: a page that never does what is waited for fails the test.
-const patience = 3 * time.Minute
+const patience = 2 * time.Minute
 
 // The pictures in docs/screens have this size.
 const (
