@@ -24,22 +24,25 @@ func TestATraceNamesTheKindOfItsError(t *testing.T) {
 	f := newFixture(t, rag.WithTraceSink(kept))
 	f.write("a.txt", "A text about opals.")
 	f.ingest(nil)
-	stopped, stop := context.WithCancel(t.Context())
-	stop()
 	for _, c := range []struct {
-		ctx     context.Context
+		cancel  bool
 		q       rag.Query
 		failing error // of the embedder
 		want    string
 	}{
-		{t.Context(), rag.Query{Text: "opals"}, nil, ""},
-		{t.Context(), rag.Query{Text: "opals", Mode: "hybird"}, nil, "invalid"},
-		{t.Context(), rag.Query{Text: "opals", Collection: "none"}, nil, "not_found"},
-		{stopped, rag.Query{Text: "opals"}, nil, "canceled"},
-		{t.Context(), rag.Query{Text: "opals", Mode: rag.Dense}, errors.New("out of order"), "unavailable"}, // no lane answered
+		{false, rag.Query{Text: "opals"}, nil, ""},
+		{false, rag.Query{Text: "opals", Mode: "hybird"}, nil, "invalid"},
+		{false, rag.Query{Text: "opals", Collection: "none"}, nil, "not_found"},
+		{true, rag.Query{Text: "opals"}, nil, "canceled"},
+		{false, rag.Query{Text: "opals", Mode: rag.Dense}, errors.New("out of order"), "unavailable"}, // no lane answered
 	} {
 		f.embedder.Before = func(context.Context, rag.EmbedRole, []string) error { return c.failing }
-		_, err := f.Search(c.ctx, c.q)
+		ctx, cancel := context.WithCancel(t.Context())
+		if c.cancel {
+			cancel()
+		}
+		_, err := f.Search(ctx, c.q)
+		cancel()
 		last := kept.all[len(kept.all)-1]
 		if last.ErrorKind != c.want || (err == nil) != (last.Error == "") {
 			t.Errorf("%+v: error %v, kind %q, want %q", c.q, err, last.ErrorKind, c.want)

@@ -11,6 +11,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, chunks, traces, loads, each int) error {
+func run(ctx context.Context, chunks, traces, loads, each int) (err error) {
 	dir, err := os.MkdirTemp("", "rag-bench-dashboard")
 	if err != nil {
 		return err
@@ -75,7 +76,7 @@ func run(ctx context.Context, chunks, traces, loads, each int) error {
 	if err != nil {
 		return err
 	}
-	defer dash.Close()
+	defer func() { err = errors.Join(err, dash.Close()) }()
 	server := httptest.NewServer(dash)
 	defer server.Close()
 	paths, err := pages(ctx, eng, id)

@@ -30,7 +30,7 @@ const (
 // browser is the one of the package; each test has a tab of its own in it.
 var browser struct {
 	once sync.Once
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // to chromedp the browser is a context
 	stop []func()
 	err  error
 }
@@ -65,14 +65,14 @@ func launch(path string) {
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("lang", "en"))...)
 	ctx, cancel := chromedp.NewContext(allocator)
-	browser.ctx, browser.stop = ctx, []func(){cancel, stop, func() { _ = os.RemoveAll(dir) }}
-	browser.err = chromedp.Do(ctx) // the first use starts it, and must have no time limit
+	browser.ctx, browser.stop = ctx, []func(){cancel, stop, func() { _ = os.RemoveAll(dir) }} //nolint:fatcontext // once
+	browser.err = chromedp.Do(ctx)                                                            // the first use starts it, and must have no time limit
 }
 
 // tab is a tab that shows pages of a site. What goes wrong on them is collected and fails the test at its end.
 type tab struct {
 	t    *testing.T
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // to chromedp a tab is a context
 	site *site
 
 	mu       sync.Mutex

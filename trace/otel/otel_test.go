@@ -65,7 +65,7 @@ func (x *told) named(t *testing.T, name string) tracetest.SpanStub {
 func value(kv []attribute.KeyValue, key string) string {
 	for _, a := range kv {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
