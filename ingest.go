@@ -48,7 +48,7 @@ type IngestReport struct {
 	Cached     int             `json:"cached"`           // passages whose vector came from the embedding cache
 	Truncated  int             `json:"truncated_inputs"` // of both: longer than the model's window, so their end was not seen
 	ElapsedMS  int64           `json:"elapsed_ms"`
-	TraceID    string          `json:"trace_id,omitempty"` // "" of a dry run, which leaves no trace
+	TraceID    string          `json:"trace_id"` // "" of a dry run, which leaves no trace
 	DryRun     bool            `json:"dry_run,omitempty"`
 	Plan       []PlanItem      `json:"plan,omitempty"` // what a dry run would do with each source
 }

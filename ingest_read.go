@@ -85,7 +85,6 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	r.timed(StageLoad, start, 1, len(docs), file)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	r.parsedBy(rd.loader)
-	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	rd.want.Parts = parts
 	r.use(src.URI, parts)
 	p, err := r.assemble(ctx, rd.want, docs, file)

@@ -68,8 +68,10 @@ func (d description) describe(src rag.Source, domains []*domain.Domain) rag.Sour
 		return src
 	}
 	one := rag.Sources{All: func(yield func(rag.Source, error) bool) { yield(src, nil) }}
-	for described := range domains[i].Sources(one)[0].All {
-		src = described
+	for described, err := range domains[i].Sources(one)[0].All {
+		if err == nil {
+			src = described
+		}
 	}
 	return src
 }

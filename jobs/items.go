@@ -42,9 +42,10 @@ type Counts struct {
 	Outcomes map[string]int `json:"outcomes"` // of the items that have ended
 }
 
-func (c Counts) clone() Counts {
-	c.Outcomes = maps.Clone(c.Outcomes)
-	return c
+func (c *Counts) clone() Counts {
+	copied := *c
+	copied.Outcomes = maps.Clone(c.Outcomes)
+	return copied
 }
 
 // count adds n to where the item is counted.

@@ -25,8 +25,8 @@ type dashboardFlags struct {
 	addr, token string
 	hosts       []string
 	domains     []string
-	roots       []string
 	evalDir     string
+	roots       []string
 	open        bool
 }
 
@@ -50,6 +50,7 @@ made and printed. It does not encrypt: put a gateway with TLS before it.`,
 	flags.StringArrayVar(&f.hosts, "host", nil, "name by which the server may be called; needed behind a gateway on this machine")
 	flags.StringArrayVar(&f.domains, "domain", nil, "file that describes a subject (YAML): its fields and dates; may come several times")
 	flags.StringVar(&f.evalDir, "eval-dir", "", "folder of evaluation runs (default: eval in the data folder)")
+	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder whose files may be ingested by path, and so be read by whoever uses the dashboard; may come several times")
 	flags.BoolVar(&f.open, "open", false, "open it in the browser")
 	return cmd
 }
