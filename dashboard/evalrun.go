@@ -20,8 +20,9 @@ type runView struct {
 	Places    []placeRow       `json:"-"`     // the curves as a table: a row for each number of places
 	Judge     string           `json:"judge"` // one of the judge constants
 	JudgedBy  string           `json:"judged_by,omitempty"`
-	Metric    string           `json:"metric"` // that the questions are ordered by
-	Questions []questionRow    `json:"questions"`
+	Metric    string           `json:"metric"`    // that the questions are ordered by
+	Questions []questionRow    `json:"questions"` // of this page
+	Pager     pager            `json:"pager"`
 	Refusal   *eval.Refusal    `json:"refusal"`
 	Router    *eval.Router     `json:"router"`
 	Answers   *eval.AnswerTime `json:"answer_ms"`

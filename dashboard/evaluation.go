@@ -73,7 +73,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	v := evaluationView{
 		Form:  runForm{Set: r.param("set"), Collection: r.collection, K: "1,3,5"},
 		Modes: []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}, HasJudge: s.eng.ChatModel() != nil,
-		Columns: runColumns, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, ReadOnly: s.o.ReadOnly,
+		Columns: []string{}, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, ReadOnly: s.o.ReadOnly,
 	}
 	all, err := s.eng.Collections(r.Context())
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	if baseline != nil {
 		v.Baseline = baseline.Label
 	}
-	v.Runs = rows(runs, baseline)
+	v.Runs, v.Columns = rows(runs, baseline)
 	v.Trend = viewTrend(runs, r.param("trend_set"), r.param("metric"))
 	return v, nil
 }
@@ -129,6 +129,9 @@ func viewTrend(runs []eval.RunInfo, set, metric string) trendView {
 	return v
 }
 
+// questionsOnPage is how many questions of a run a page shows: those that went worst are what one looks for.
+const questionsOnPage = 200
+
 // errNoEvaluations is the answer where no folder of runs is configured.
 var errNoEvaluations = fmt.Errorf("no folder of evaluations is configured: %w", rag.ErrUnsupported)
 
@@ -141,6 +144,11 @@ func (s *Server) showRun(r *request) (any, error) {
 		return nil, err
 	}
 	v := viewRun(run, r.param("metric"))
+	from, _ := strconv.Atoi(r.param("after")) // of the order shown; none is the beginning
+	from = min(max(from, 0), len(v.Questions))
+	to := min(from+questionsOnPage, len(v.Questions))
+	v.Pager = r.pagerAfter(strconv.Itoa(to), to < len(v.Questions))
+	v.Questions = v.Questions[from:to]
 	v.Gate = s.evals.hold(run, r.URL.Query())
 	for i := range v.Metrics {
 		v.Metrics[i].URL = r.here("metric", v.Metrics[i].Name) + "#questions"

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -279,6 +280,32 @@ func TestHostileRunsAreShownHarmlessly(t *testing.T) {
 	}
 	if shown < 9 {
 		t.Errorf("the script is shown as text on %d pages; want 9 and more", shown)
+	}
+}
+
+func TestQuestionsOfARunComeInPages(t *testing.T) {
+	s, dir := evaluating(t)
+	run := &eval.Run{Format: 1, Label: "long", Metrics: map[string]eval.Score{"document/mrr": {}}}
+	for i := range 450 {
+		run.Questions = append(run.Questions, eval.Outcome{ID: fmt.Sprint(i), Metrics: map[string]rag.EvalValue{"document/mrr": rag.EvalNumber(float64(i) / 450)}})
+	}
+	if _, err := run.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for path := "/evaluation/runs/long"; path != ""; {
+		var v runView
+		getJSON(t, s, path, &v)
+		for _, q := range v.Questions {
+			ids = append(ids, q.ID)
+		}
+		path = v.Pager.Next
+	}
+	if len(ids) != 450 || ids[0] != "0" || ids[449] != "449" {
+		t.Errorf("the pages show %d questions, from %s", len(ids), ids[0])
+	}
+	if code, _, body := get(t, s, "/evaluation/runs/long?after=-7"); code != http.StatusOK || strings.Contains(body, "NaN") {
+		t.Errorf("%d", code)
 	}
 }
 

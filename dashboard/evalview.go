@@ -31,17 +31,27 @@ type runRow struct {
 // runColumns are the columns of the list of runs: the beginnings of the names of metrics.
 var runColumns = []string{"hit", "mrr", "ndcg", "faithfulness", "correctness"}
 
-// rows puts runs beside a baseline, which may be nil.
-func rows(runs []eval.RunInfo, baseline *eval.RunInfo) []runRow {
-	out := make([]runRow, 0, len(runs))
-	for _, r := range runs {
-		row := runRow{RunInfo: r, SetName: baseName(r.TestSet.Path), Baseline: baseline != nil && baseline.Label == r.Label}
-		for _, column := range runColumns {
-			row.Cells = append(row.Cells, cell(r, baseline, column))
-		}
-		out = append(out, row)
+// rows puts runs beside a baseline, which may be nil, and returns the columns that one of them has.
+func rows(runs []eval.RunInfo, baseline *eval.RunInfo) (out []runRow, columns []string) {
+	out, columns = make([]runRow, len(runs)), []string{}
+	for i, r := range runs {
+		out[i] = runRow{RunInfo: r, SetName: baseName(r.TestSet.Path), Baseline: baseline != nil && baseline.Label == r.Label, Cells: []scoreCell{}}
 	}
-	return out
+	for _, column := range runColumns {
+		cells, measured := make([]scoreCell, len(runs)), false
+		for i, r := range runs {
+			cells[i] = cell(r, baseline, column)
+			measured = measured || cells[i].Metric != ""
+		}
+		if !measured {
+			continue
+		}
+		columns = append(columns, column)
+		for i := range out {
+			out[i].Cells = append(out[i].Cells, cells[i])
+		}
+	}
+	return out, columns
 }
 
 func cell(r eval.RunInfo, baseline *eval.RunInfo, column string) scoreCell {

@@ -248,6 +248,9 @@ func TestRankTableIsTheTrailOfTheAPI(t *testing.T) {
 			if !ok || row.Rank == nil || *row.Rank != i+1 || row.Score == nil || *row.Score != h.Score || row.Passage.Title != h.Chunk.Title {
 				t.Fatalf("%+v: hit %d %s is shown as %+v", q, i+1, h.Chunk.ID, row)
 			}
+			if _, reranked := h.RankAt(rag.StageRerank); reranked && q.NoRerank {
+				t.Fatalf("%+v: hit %d was reranked all the same", q, i+1)
+			}
 			if row.Delta != 0 {
 				moved++
 			}

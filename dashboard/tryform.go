@@ -32,7 +32,7 @@ func readTryForm(v url.Values) tryForm {
 }
 
 // values is the way back.
-func (f *tryForm) values() url.Values {
+func (f tryForm) values() url.Values {
 	v := url.Values{}
 	set := func(key, value string) {
 		if value != "" {
@@ -61,7 +61,7 @@ func (f *tryForm) values() url.Values {
 const maxTriedTopK = 100
 
 // query is what the form asks of an engine. What cannot be read is ErrInvalid.
-func (f *tryForm) query() (rag.Query, error) {
+func (f tryForm) query() (rag.Query, error) {
 	q := rag.Query{Text: f.Question, Collection: f.Collection, Mode: rag.Mode(f.Mode), NoRerank: f.NoRerank, AsIs: f.AsIs, Explain: true}
 	if strings.TrimSpace(f.Question) == "" {
 		return q, fmt.Errorf("the question is empty: write what you want to find: %w", rag.ErrInvalid)
