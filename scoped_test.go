@@ -69,12 +69,21 @@ func TestScopedSeesNothingOutside(t *testing.T) {
 		t.Fatal(theirs)
 	}
 	for name, read := range map[string]func() error{
-		"entry":             func() error { _, err := mine.Entry(ctx, "", other); return err },
-		"document":          func() error { _, err := mine.Document(ctx, "", other); return err },
-		"chunk":             func() error { _, err := mine.Chunk(ctx, "", theirs[0].ID); return err },
-		"explain":           func() error { _, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{ChunkID: theirs[0].ID}); return err },
-		"explain words":     func() error { _, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{Text: theirs[0].Text}); return err },
-		"explain document":  func() error { _, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{URI: other}); return err },
+		"entry":    func() error { _, err := mine.Entry(ctx, "", other); return err },
+		"document": func() error { _, err := mine.Document(ctx, "", other); return err },
+		"chunk":    func() error { _, err := mine.Chunk(ctx, "", theirs[0].ID); return err },
+		"explain": func() error {
+			_, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{ChunkID: theirs[0].ID})
+			return err
+		},
+		"explain words": func() error {
+			_, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{Text: theirs[0].Text})
+			return err
+		},
+		"explain document": func() error {
+			_, err := mine.Explain(ctx, rag.Query{Text: "badger"}, rag.ExplainTarget{URI: other})
+			return err
+		},
 		"collection":        func() error { _, err := mine.Search(ctx, rag.Query{Text: "x", Collection: "blueprints"}); return err },
 		"a near collection": func() error { _, err := mine.Search(ctx, rag.Query{Text: "x", Collection: "blueprint"}); return err },
 	} {

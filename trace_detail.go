@@ -69,9 +69,12 @@ func (e *Engine) buildTraces(s *settings, env Env) error {
 
 // takeDetail takes the level out of the settings: the rest is the sink's.
 func takeDetail(c *ProviderConfig) (TraceDetail, error) {
-	settings := map[string]json.RawMessage{}
-	if len(c.Settings) == 0 || json.Unmarshal(c.Settings, &settings) != nil { // the sink says what is wrong
+	if len(c.Settings) == 0 {
 		return DetailStandard, nil
+	}
+	settings := map[string]json.RawMessage{}
+	if err := json.Unmarshal(c.Settings, &settings); err != nil {
+		return "", fmt.Errorf("trace: settings must be an object: %v: %w", err, ErrInvalid)
 	}
 	raw, given := settings["detail"]
 	if !given {

@@ -119,13 +119,14 @@ func queryTrace(id string) rag.Trace {
 		ID: id, Type: rag.TraceQuery, Timestamp: traceTime(), Collection: "default", UserQuery: "a \"question\"\nof two lines", Mode: "hybrid",
 		Stages: slices.Clone([]rag.Span{
 			{Stage: rag.StageQuery, ElapsedMS: 0.25, In: 1, Out: 1, Detail: map[string]any{"k": "v"}},
-			{Stage: rag.StageFusion, Method: "rrf", In: 40, Out: 2, Moves: &rag.Moves{MovedUp: 1, Dropped: 38}, Candidates: []rag.Candidate{
+			{Stage: rag.StageFusion, Method: "rrf", StartMS: 1.5, EndMS: 2.25, In: 40, Out: 2, Moves: &rag.Moves{MovedUp: 1, Dropped: 38}, Candidates: []rag.Candidate{
 				{ChunkID: "c", Rank: 1, Score: 0.5, RankBefore: &two, RankAfter: &one, RankDelta: &one, DenseRank: &two},
 				{ChunkID: "d", Rank: 2, Score: 0.25},
 			}},
 			{Stage: rag.StageRerank, Status: rag.SpanOff},
 		}),
-		TotalMS: 12.5, TopK: []rag.TopHit{{Rank: 1, ChunkID: "c", URI: "file:a", Score: 0.5}},
-		Notes: []rag.Note{{Stage: rag.StageRerank, Reason: "off"}},
+		TotalMS: 12.5, TopK: []rag.TopHit{{Rank: 1, ChunkID: "c", URI: "file:a", Score: 0.5, Snippet: "text", Trail: []rag.Rank{{Stage: rag.StageFusion, Position: 1, Score: 0.5}}}},
+		Answer: &rag.AnswerTrace{Mode: rag.AnswerExtractive, Reliability: rag.Reliable, Confidence: 0.75, Citations: []rag.CitationTrace{{Marker: 1, ChunkID: "c"}}},
+		Notes:  []rag.Note{{Stage: rag.StageRerank, Reason: "off"}},
 	}
 }

@@ -20,9 +20,10 @@ func largeTraces(b *testing.B, n int) string {
 		span := rag.Span{Stage: stage, Method: "method", ElapsedMS: 1.25, In: 100, Out: 50, Detail: map[string]any{"language": "en", "query": "notice period"}}
 		for i := range 50 {
 			rank := i + 1
-			if stage == rag.StageFusion || stage == rag.StageRerank {
+			switch stage {
+			case rag.StageFusion, rag.StageRerank:
 				span.Candidates = append(span.Candidates, rag.Candidate{ChunkID: fmt.Sprintf("%024d", i), Rank: rank, Score: 0.0123456789, RankBefore: &rank, RankAfter: &rank, RankDelta: &rank, DenseRank: &rank})
-			} else if stage == rag.StageDense || stage == rag.StageSparse {
+			case rag.StageDense, rag.StageSparse:
 				span.Candidates = append(span.Candidates, rag.Candidate{ChunkID: fmt.Sprintf("%024d", i), Rank: rank, Score: 0.0123456789})
 			}
 		}

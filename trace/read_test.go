@@ -314,41 +314,6 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// FuzzLines: whatever stands in a file, reading it does not fail, and what is listed is what can be read.
-func FuzzLines(f *testing.F) {
-	for i := range 3 {
-		tr := sample(i)
-		line, err := json.Marshal(tr)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(line)
-	}
-	f.Add([]byte(`{"trace_id":"a","candidates":[{"x":"]"`))
-	f.Add([]byte("{\"trace_id\":\"a\",\"details\":{}}\n{\"trace_id\":\"b\"}"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "traces.jsonl"), append(text, '\n'), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		index := trace.NewIndex(dir)
-		want := []string{}
-		for tr, err := range index.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = append(want, tr.ID)
-		}
-		slices.Reverse(want)
-		got, _ := listed(t, index, trace.Query{Limit: 1000})
-		for _, id := range want[:min(len(want), 1000)] {
-			if !slices.Contains(got, id) {
-				t.Errorf("%q is not listed: %q", id, got)
-			}
-		}
-	})
-}
-
 func TestKeepDaysAndTotal(t *testing.T) {
 	dir := t.TempDir()
 	now := noon

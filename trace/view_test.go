@@ -60,7 +60,9 @@ func TestWaterfallRows(t *testing.T) {
 
 func TestRankTableOfAnAnswer(t *testing.T) {
 	two, four := 2, 4
-	place := func(stage string, rank int, score float64) rag.Rank { return rag.Rank{Stage: stage, Position: rank, Score: score} }
+	place := func(stage string, rank int, score float64) rag.Rank {
+		return rag.Rank{Stage: stage, Position: rank, Score: score}
+	}
 	tr := rag.Trace{
 		Type: rag.TraceAsk,
 		Stages: []rag.Span{

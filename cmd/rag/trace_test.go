@@ -40,7 +40,9 @@ func golden(t *testing.T, name, got string) {
 func someTraces() []rag.Trace {
 	noon := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	rank := func(n int) *int { return &n }
-	place := func(stage string, rank int, score float64) rag.Rank { return rag.Rank{Stage: stage, Position: rank, Score: score} }
+	place := func(stage string, rank int, score float64) rag.Rank {
+		return rag.Rank{Stage: stage, Position: rank, Score: score}
+	}
 	return []rag.Trace{
 		{
 			ID: "4f0a7c1be2d39855", Type: rag.TraceIngest, Timestamp: noon, Collection: "default", SourcePath: []string{"https://example.org/docs"}, TotalMS: 200,
