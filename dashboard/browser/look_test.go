@@ -18,8 +18,14 @@ var update = flag.Bool("update", false, "take the pictures in docs/screens anew"
 // maxPicture is the most that a picture in docs/screens may weigh, in bytes.
 const maxPicture = 150_000
 
-// picture takes the page as docs/screens/<name>.webp, with -update. Without, it only looks whether there is one.
+// picture takes the page from its top as docs/screens/<name>.webp, with -update. Without, it only looks whether there is one.
 func (b *tab) picture(name string) {
+	b.t.Helper()
+	b.pictureOf("body", name)
+}
+
+// pictureOf takes the page from where an element begins.
+func (b *tab) pictureOf(sel chromedp.CSS, name string) {
 	b.t.Helper()
 	file := filepath.Join("../../docs/screens", name+".webp")
 	if !*update {
@@ -29,7 +35,7 @@ func (b *tab) picture(name string) {
 		return
 	}
 	// A cursor that blinks, or a mouse over a row, would make each picture another one.
-	js[bool](b, "document.activeElement && document.activeElement.blur(), window.scrollTo(0, 0), true")
+	js[bool](b, fmt.Sprintf("document.activeElement && document.activeElement.blur(), document.querySelector(%q).scrollIntoView(), true", string(sel)))
 	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "webp", Quality: new(int64(85))})
 	if err != nil {
 		b.fail(err)

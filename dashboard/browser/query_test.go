@@ -46,8 +46,7 @@ func TestAPersonAsks(t *testing.T) {
 	b.until("location.hash.startsWith('#row-') && document.querySelector(location.hash) !== null")
 
 	// A row that fell says why, at a click.
-	js[bool](b, "document.querySelector('[data-testid=rank-row].out').scrollIntoView(), true")
-	b.picture("query-ranks")
+	b.pictureOf("#ranks", "query-ranks")
 	b.follow(id("rank-row") + `.out a[href*="/explain"]`)
 	b.accessible()
 	b.picture("explain")

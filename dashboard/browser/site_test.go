@@ -82,7 +82,7 @@ var pages = []struct{ name, path string }{
 	{"ingest", "/ingest"},
 	{"ingest-traces", "/traces/ingest"},
 	{"query-traces", "/traces/query"},
-	{"evaluation", "/evaluation"},
+	{"evaluation-empty", "/evaluation"},
 }
 
 func write(t *testing.T, name, text string) string {
