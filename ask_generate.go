@@ -22,6 +22,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 			span.fail(err)
 		}
 	}()
+	span.Detail["model"] = fingerprint(a.chat)
 	within := time.Duration(a.config.Answer.TimeoutMS) * time.Millisecond
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no whole reply within %v: %w", within, ErrUnavailable))
 	defer cancel()

@@ -211,6 +211,8 @@ var elsewhere = map[string]string{
 		"without it `provider: local` with `model: multilingual-e5-small` knows the same languages and more, after `rag models pull multilingual-e5-small`",
 	"hugot": "it is a module of its own, github.com/seed-d8745b77/rag/embed/hugot or …/rerank/hugot; " +
 		"without it `provider: local` runs most models of the BERT family from a folder",
+	"otel": "it is a module of its own, github.com/seed-d8745b77/rag/trace/otel; " +
+		"without it `provider: jsonl` keeps traces in the data folder",
 }
 
 // Providers holds one registry per slot of the engine.

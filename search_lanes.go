@@ -268,12 +268,27 @@ func (s *search) takeLanes(got []lane) error {
 		s.take(l.stage, l.lists)
 		s.rankLane(span)
 		span.In = s.stored.Chunks
+		if l.stage == StageDense {
+			s.tellEmbedding(span)
+		}
 	}
 	if len(s.lists) == 0 {
 		return fmt.Errorf("no lane answered: %w: %w", ErrUnavailable, errors.Join(errs...))
 	}
 	s.setMode()
 	return nil
+}
+
+// tellEmbedding says in the dense lane's span which model embedded the texts, whose it is, and how long the slowest of
+// them took.
+func (s *search) tellEmbedding(span *Span) {
+	var longest time.Duration
+	for i := range s.lookups {
+		longest = max(longest, s.lookups[i].embedding)
+	}
+	model := s.embedder.Model()
+	span.Detail["embedder"], span.Detail["model"], span.Detail["dimension"] = s.methods[StageEmbed], model.Name, model.Dims
+	span.Detail["embed_ms"] = milliseconds(longest)
 }
 
 // drop leaves a failed lane out of the rest of the search.
@@ -292,9 +307,11 @@ func (s *search) drop(stage string) {
 func (s *search) askDense(ctx context.Context, l *lookup, k int) ([]Match, error) {
 	if l.vector == nil {
 		var err error
+		start := s.now()
 		if l.vector, err = s.embedLookup(ctx, cmp.Or(l.Role, AsQuestion), l.Text); err != nil {
 			return nil, err
 		}
+		l.embedding = s.now().Sub(start)
 	}
 	vector := l.vector
 	list, err := s.vectors.Search(ctx, s.index, VectorQuery{Vector: vector, K: k, Filter: s.laneFilter()})

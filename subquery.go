@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // SubQuery is a text that a search looks up beside the question: another wording of it, a part of it, or a passage such as
@@ -57,8 +58,9 @@ func oneSpaced(text string) string {
 // lookup is a text that a search looks up.
 type lookup struct {
 	SubQuery
-	dense, words bool      // lanes that it goes to
-	vector       []float32 // nil until the dense lane has embedded it
+	dense, words bool          // lanes that it goes to
+	vector       []float32     // nil until the dense lane has embedded it
+	embedding    time.Duration // that this took
 }
 
 // in reports whether the text goes to a lane.

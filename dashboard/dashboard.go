@@ -107,6 +107,13 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	s.pages = s.parsePages()
 	s.routes()
 	s.guarded = s.guard(s.mux)
+	if o.Traces != nil {
+		s.work.Go(func() { // an index reads its files once: begun now, the first reader waits less
+			if _, err := o.Traces.List(s.ended, trace.Query{Limit: 1}); err != nil && s.ended.Err() == nil {
+				s.log.Warn("traces not read", "error", err)
+			}
+		})
+	}
 	return s, nil
 }
 
