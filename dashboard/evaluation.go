@@ -39,6 +39,7 @@ type evaluationView struct {
 	Baseline    string    `json:"baseline"`
 	Trend       trendView `json:"trend"`
 	ReadOnly    bool      `json:"-"`
+	Command     string    `json:"-"` // that puts a run into the folder; "": there is no folder
 }
 
 // evalJob is an evaluation under way, or done.
@@ -88,6 +89,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	if s.evals == nil {
 		return v, nil
 	}
+	v.Command = "rag eval --snapshot --test-set questions.jsonl --label baseline --retrieval-only --results " + strconv.Quote(s.evals.runsDir)
 	sets, err := s.evals.listSets()
 	if err != nil {
 		return nil, err
