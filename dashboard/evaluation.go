@@ -89,7 +89,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	if s.evals == nil {
 		return v, nil
 	}
-	v.Command = "rag eval --snapshot --test-set questions.jsonl --label baseline --retrieval-only --results " + strconv.Quote(s.evals.runsDir)
+	v.Command = "rag eval --snapshot --test-set questions.jsonl --label baseline --retrieval-only --results " + argument(s.evals.runsDir)
 	sets, err := s.evals.listSets()
 	if err != nil {
 		return nil, err
@@ -106,6 +106,14 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	v.Runs, v.Columns = rows(runs, baseline)
 	v.Trend = viewTrend(runs, r.param("trend_set"), r.param("metric"))
 	return v, nil
+}
+
+// argument is a path as a shell takes it.
+func argument(path string) string {
+	if strings.ContainsAny(path, " '\"$&;()") {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 // viewTrend shows a metric over time: by default the first of the newest run's headline, over the runs of its test set.
