@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // ExplainTarget names what is to be explained. Exactly one of ChunkID, Text and URI must be given.
 type ExplainTarget struct {
 	ChunkID string // a passage
-	Text    string // words of one: the first passage that has them is meant; white space does not matter
+	Text    string // words of one: the first passage that has them is meant; white space does not matter, and capital letters only where a passage has these
 	URI     string // a document: the passage that came furthest, and all in brief
 
 	// Answer follows the passage into an answer as well, which asks the chat model if there is one.
@@ -183,7 +184,8 @@ func (e *Engine) findTarget(ctx context.Context, collection string, target Expla
 const phraseMatches = 50
 
 // findPassage returns the ID of the first passage, by URI and place, that contains the words. Word indexes find phrases
-// at once; where they do not, as with a part of a word, every passage is looked at.
+// at once; where they do not, as with a part of a word, every passage is looked at. One that has the words in other
+// capitals is taken if none has them as they are written.
 func (e *Engine) findPassage(ctx context.Context, collection, words string) (string, error) {
 	h, _, err := e.readHeader(ctx, collection)
 	if err != nil {
@@ -209,13 +211,19 @@ func (e *Engine) findPassage(ctx context.Context, collection, words string) (str
 			return cmp.Or(cmp.Compare(a.URI, b.URI), cmp.Compare(a.Ordinal, b.Ordinal))
 		}).ID, nil
 	}
+	otherCase, lower := "", strings.ToLower(words)
 	for c, err := range e.Chunks(ctx, collection, Filter{}) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", err
-		}
-		if has(&c) {
+		case has(&c):
 			return c.ID, nil
+		case otherCase == "" && containsWords(strings.ToLower(c.Text), lower):
+			otherCase = c.ID
 		}
+	}
+	if otherCase != "" {
+		return otherCase, nil
 	}
 	return "", fmt.Errorf("no passage contains %q: %w", words, ErrNotFound)
 }

@@ -39,6 +39,7 @@ type evaluationView struct {
 	Baseline    string    `json:"baseline"`
 	Trend       trendView `json:"trend"`
 	ReadOnly    bool      `json:"-"`
+	Command     string    `json:"-"` // that puts a run into the folder; "": there is no folder
 }
 
 // evalJob is an evaluation under way, or done.
@@ -88,6 +89,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	if s.evals == nil {
 		return v, nil
 	}
+	v.Command = "rag eval --snapshot --test-set questions.jsonl --label baseline --retrieval-only --results " + argument(s.evals.runsDir)
 	sets, err := s.evals.listSets()
 	if err != nil {
 		return nil, err
@@ -104,6 +106,14 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	v.Runs, v.Columns = rows(runs, baseline)
 	v.Trend = viewTrend(runs, r.param("trend_set"), r.param("metric"))
 	return v, nil
+}
+
+// argument is a path as a shell takes it.
+func argument(path string) string {
+	if strings.ContainsAny(path, " '\"$&;()") {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 // viewTrend shows a metric over time: by default the first of the newest run's headline, over the runs of its test set.

@@ -40,6 +40,7 @@ func (s *Server) funcs(lang string) template.FuncMap {
 		"statuses": func() []string { return []string{rag.StatusCurrent, rag.StatusNeedsReview, rag.StatusExpired} },
 		"sizes":    splitterSizes,
 		"add":      func(a, b int) int { return a + b },
+		"readonly": func() bool { return s.o.ReadOnly },
 	}
 }
 

@@ -16,11 +16,14 @@ import (
 func TestOverviewOfNothing(t *testing.T) {
 	s := server(t, engine(t), Options{})
 	code, _, body := get(t, s, "/")
-	if code != 200 || strings.Count(body, `data-testid="empty"`) != 2 || !strings.Contains(body, "rag ingest FOLDER") {
+	if code != 200 || strings.Count(body, `data-testid="empty"`) != 2 || !strings.Contains(body, `<a href="/ingest">`) {
 		t.Errorf("%d; want a page that says what to do first\n%s", code, body)
 	}
-	if code, _, body := get(t, s, "/browse"); code != 200 || !strings.Contains(body, "rag ingest FOLDER") {
+	if code, _, body := get(t, s, "/browse"); code != 200 || !strings.Contains(body, `<a href="/ingest">`) {
 		t.Errorf("the data browser: %d; want a page that says what to do first", code)
+	}
+	if _, _, body := get(t, server(t, engine(t), Options{ReadOnly: true}), "/browse"); !strings.Contains(body, "rag ingest FOLDER") {
+		t.Error("over a snapshot the data browser does not say how to ingest")
 	}
 }
 

@@ -87,7 +87,7 @@ func (t *Tuning) Run(ctx context.Context) (*Tuned, error) {
 		}
 	}
 	if min(len(train), len(held)) < leastQuestions/2 {
-		return nil, fmt.Errorf("tune: %d questions to choose on and %d to judge on: at least %d that say what should be found are needed: %w", len(train), len(held), leastQuestions, rag.ErrInvalid)
+		return nil, fmt.Errorf("tune: of the questions that say what should be found (%s) %d are to choose on and %d to judge on, at least %d of each are needed: %w", target.level, len(train), len(held), leastQuestions/2, rag.ErrInvalid)
 	}
 	out := &Tuned{Metric: target.name, Trained: len(train), HeldOut: len(held), Settings: map[string]any{}}
 	s := &tuner{t, target, train, t.Base, out}

@@ -44,7 +44,7 @@ func TestTune(t *testing.T) {
 		t.Errorf("adopted: %s, %+v", tuned.Reason, c)
 	}
 	few := &eval.Tuning{Lab: x.Lab, Questions: x.Questions[:9], Base: base}
-	if _, err := few.Run(t.Context()); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "at least 20") {
+	if _, err := few.Run(t.Context()); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "at least 10 of each") {
 		t.Errorf("nine questions: error %v", err)
 	}
 }

@@ -2,7 +2,9 @@ package mcpadapter
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,7 +20,11 @@ func Folder(dir string, write bool, log *slog.Logger, opts ...rag.Option) *Follo
 		return Follow(func(context.Context) (*rag.Engine, error) { return rag.Open(dir, opts...) }, func() string { return "" }, log)
 	}
 	open := func(context.Context) (*rag.Engine, error) {
-		return rag.Open(dir, append([]rag.Option{rag.WithSnapshot()}, opts...)...)
+		eng, err := rag.Open(dir, append([]rag.Option{rag.WithSnapshot()}, opts...)...)
+		if _, gone := os.Stat(dir); err != nil && errors.Is(gone, fs.ErrNotExist) {
+			return nil, fmt.Errorf("nothing has been ingested into %[1]s yet: run `rag ingest FOLDER --dir %[1]s`: %[2]w", dir, rag.ErrNotFound)
+		}
+		return eng, err
 	}
 	return Follow(open, func() string { return stampOf(filepath.Join(dir, dataFile)) }, log)
 }

@@ -106,7 +106,7 @@ func TestEvalReportsWhatGoesWrong(t *testing.T) {
 		{[]string{"eval", "gate", "run.json", "--min", "mrr"}, exitUsage, "such as ndcg@10=0.7"},
 		{[]string{"eval", "beir", "docs"}, exitFailed, "qrels.tsv"},
 		{[]string{"experiment", "-t", "q.jsonl", "--variants", "best"}, exitFailed, `variant "best"`},
-		{[]string{"tune", "-t", "q.jsonl"}, exitFailed, "at least 20"},
+		{[]string{"tune", "-t", "q.jsonl"}, exitFailed, "at least 10 of each"},
 		{[]string{"eval", "validate", "wrong.jsonl"}, exitFailed, ""},
 	} {
 		s.in(t).rag(c.args...).want(c.code).says(c.says)

@@ -252,5 +252,7 @@ func (a *app) printTuned(t tunedJSON) {
 	fmt.Fprintf(a.out, "\n%s\n", visible(t.Reason))
 	if t.Path != nil {
 		fmt.Fprintf(a.out, "wrote the settings to %s\n", visible(*t.Path))
+	} else {
+		fmt.Fprintln(a.out, "no settings were written")
 	}
 }

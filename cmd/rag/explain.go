@@ -52,7 +52,7 @@ goes on into the answer: whether the passage came into the prompt, and was cited
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&target.ChunkID, "chunk", "", "ID of the passage")
-	flags.StringVar(&target.Text, "text", "", "words of the passage: the first that has them is meant; white space does not matter")
+	flags.StringVar(&target.Text, "text", "", "words of the passage: the first that has them is meant, as written or else in other capitals; white space does not matter")
 	flags.StringVarP(&target.URI, "document", "d", "", "file or URI of its document")
 	flags.BoolVar(&target.Answer, "answer", false, "follow it into the answer, which asks the chat model if there is one")
 	f.add(cmd)

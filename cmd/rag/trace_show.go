@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -25,6 +26,9 @@ no result. Of an ingest follow the slowest files and those that failed. The begi
 		Args:    exactly(1, "the ID of a trace: `rag trace list` shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := a.traces().Get(cmd.Context(), args[0])
+			if errors.Is(err, rag.ErrNotFound) {
+				return fmt.Errorf("no trace %q: `rag trace list` shows those that are kept: %w", args[0], rag.ErrNotFound)
+			}
 			if err != nil {
 				return err
 			}

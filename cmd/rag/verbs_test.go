@@ -234,6 +234,7 @@ func TestVerifyAndExplain(t *testing.T) {
 	s.rag("reindex").want(exitDone).prints("collection default", "0 embedded", "reused")
 	s.rag("explain", "notice period", "--text", "three  months to the\nend").want(exitDone).prints("dense", "sparse", "fusion", "rerank", "returned at rank 1")
 	s.rag("explain", "notice period", "--document", "docs/leave.md", "--answer", "-k", "1").want(exitDone).prints("pack", "cite", "returned at rank 1 and cited as [1]", "passage", "fused")
+	s.rag("explain", "notice period", "--text", "THREE months to the end").want(exitDone).prints("returned at rank 1")
 	s.rag("explain", "notice period", "--text", "no such words").want(exitFailed).says("no passage contains")
 	s.rag("explain", "notice period", "--chunk", "000000000000000000000000").want(exitFailed)
 }
