@@ -240,12 +240,17 @@ func (a *answering) trace(err error) *Trace {
 }
 
 // declined turns a reply that says that the sources hold no answer into a refusal, in whatever language the model says it.
-// What it says besides stands, unless that cites a source: then it is an answer.
+// What it says besides stands, unless that cites a source: then it is an answer. A citation of the refusal itself, which no
+// source says, does not count.
 func (a *answering) declined() bool {
 	const around = " \n.。!！*_\"“”"
 	text := strings.ReplaceAll(a.answer.Text, "’", "'")
+	cited := len(cite.Markers(text)) > 0
+	if cited {
+		text = cite.Strip(text)
+	}
 	sentences := cite.Sentences(text)
-	if len(sentences) == 0 || len(cite.Markers(text)) > 0 {
+	if len(sentences) == 0 || cited && len(sentences) > 1 {
 		return false
 	}
 	first := strings.Trim(text[sentences[0].Start:sentences[0].End], around)

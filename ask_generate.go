@@ -3,6 +3,7 @@ package rag
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 		return piece == "" || a.yield(AnswerEvent{Text: piece})
 	}
 	stream, most := cite.NewStream(len(a.answer.Sources)), tokenBytes*a.config.Answer.MaxTokens
+	var thoughts cite.Thoughts
 	for delta, err := range a.chat.Chat(ctx, ChatRequest{Messages: messages, MaxTokens: a.config.Answer.MaxTokens}) {
 		if err == nil {
 			err = context.Cause(ctx)
@@ -54,7 +56,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 			text = strings.ToValidUTF8(text[:len(text)+most], "")
 		}
 		said.WriteString(text)
-		if !show(stream.Write(text)) {
+		if !show(stream.Write(thoughts.Write(text))) {
 			return "", context.Canceled
 		}
 		if most <= 0 {
@@ -62,7 +64,7 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 			break
 		}
 	}
-	show(stream.Close())
+	show(stream.Write(thoughts.Close()) + stream.Close())
 	span.Detail["output"] = said.String()
 	switch span.Detail["stop"] {
 	case StopLength:
@@ -84,14 +86,16 @@ func (a *answering) generate(ctx context.Context) (text string, err error) {
 // a service that does not keep to max_tokens, and may never end.
 const tokenBytes = 16
 
-// cite lists the citations of the text, each with its claim and with the sentence of the source that is closest to it.
+// cite lists the citations of the text, each with its claim and with the sentence of the source that is closest to it. Those
+// in a list of sources behind the answer claim nothing.
 func (a *answering) cite() {
 	span, start := a.begin(StageCite)
 	defer a.end(span, start)
 	markers := cite.Markers(a.answer.Text)
 	claims := cite.Claims(a.answer.Text, markers)
+	listed := cite.Listed(a.answer.Text, markers, sourceNames(a.answer.Sources))
 	for i, m := range markers {
-		if m.Number > len(a.answer.Sources) {
+		if listed[i] || m.Number > len(a.answer.Sources) {
 			continue
 		}
 		claim, passage := claims[i], a.answer.Sources[m.Number-1].Hit.Chunk.Text
@@ -103,6 +107,18 @@ func (a *answering) cite() {
 	span.Out = len(a.answer.Citations)
 	span.In = span.Out + len(a.answer.Rejected)
 	span.Detail["rejected"] = len(a.answer.Rejected)
+}
+
+// sourceNames is how an answer may call its sources.
+func sourceNames(sources []AnswerSource) (names []string) {
+	for i := range sources {
+		c := &sources[i].Hit.Chunk
+		names = append(append(names, c.Title, c.URI), c.Headings...)
+		if plain, err := url.PathUnescape(c.URI); err == nil {
+			names = append(names, plain)
+		}
+	}
+	return names
 }
 
 // verify has each citation judged. An answer is good without: a verifier that fails is noted.

@@ -201,6 +201,18 @@ func TestAskWithLyingCitations(t *testing.T) {
 		{
 			name: "in code", reply: func(int, int) string { return said + " `a[7]`." }, want: func(int, int) string { return said + " `a[7]`." }, status: rag.ToVerify,
 		},
+		{
+			name: "listed again", reply: func(r, _ int) string { return fmt.Sprintf("%s [%d].\n\nSources:\n- [%d] annual.md", said, r, r) },
+			want: func(r, _ int) string { return fmt.Sprintf("%s [%d].\n\nSources:\n- [%d] annual.md", said, r, r) }, verdicts: []string{"supported"}, status: rag.Reliable,
+		},
+		{
+			name: "listed, and cited nowhere", reply: func(r, w int) string { return fmt.Sprintf("%s [%d].\n\nSources: [%d]", said, r, w) },
+			want: func(r, w int) string { return fmt.Sprintf("%s [%d].\n\nSources: [%d]", said, r, w) }, verdicts: []string{"supported", "unsupported"}, status: rag.ToVerify,
+		},
+		{
+			name: "in a thought", reply: func(r, _ int) string { return fmt.Sprintf("<think>Is it [7]?</think>\n%s [%d].", said, r) },
+			want: func(r, _ int) string { return fmt.Sprintf("%s [%d].", said, r) }, verdicts: []string{"supported"}, status: rag.Reliable,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -400,6 +412,7 @@ func TestAskTakesTheModelsRefusal(t *testing.T) {
 		"I don’t know. The sources do not say.":                 true,
 		"Je ne sais pas.":                                       true,
 		"**我不知道。**":                                             true,
+		"I don't know. [1]":                                     true,
 		"I don't know why. It is so [1].":                       false,
 		"I don't know. But every employee has twenty five [1].": false,
 		"I don't know how this is said.":                        false,

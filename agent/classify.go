@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
@@ -16,18 +18,24 @@ import (
 // routerTokens is the longest reply of a model that chooses a label, as in System D.
 const routerTokens = 256
 
+// routeWithin is how long a model may take to choose a label: as long as a query transform by default, and fifty times what
+// System D needs. Whoever asks waits for it before anything is looked up.
+const routeWithin = 10 * time.Second
+
 // shownNames is how many values of a field the model is shown.
 const shownNames = 30
 
 // ask has the model choose. An error says why there is no choice that can be used.
 func (r *Router) ask(ctx context.Context, question string, t text, fields []Field) (Decision, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, routeWithin, fmt.Errorf("no choice within %v: %w", routeWithin, rag.ErrUnavailable))
+	defer cancel()
 	reply, err := rag.Reply(ctx, r.model, rag.ChatRequest{
 		Messages:  []rag.ChatMessage{{Role: rag.RoleSystem, Text: r.task(fields)}, {Role: rag.RoleUser, Text: "Question: " + question}},
 		Schema:    r.schema(),
 		MaxTokens: routerTokens,
 	}, maxReply)
 	if err != nil {
-		return Decision{}, fmt.Errorf("the model did not choose: %w", err)
+		return Decision{}, fmt.Errorf("the model did not choose: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	choice, err := readChoice(reply.Text)
 	if err != nil {

@@ -50,10 +50,11 @@ func (r *run) citations(text string) []rag.Citation {
 	var out []rag.Citation
 	markers := cite.Markers(text)
 	claims := cite.Claims(text, markers)
+	listed := cite.Listed(text, markers, r.table.names())
 	for i, m := range markers {
 		s, ok := r.table.source(m.Number)
-		if !ok {
-			continue // Clean has taken these out
+		if !ok || listed[i] {
+			continue // Clean has taken those out that there are not, and a list of sources claims nothing
 		}
 		claim, passage := claims[i], s.Hit.Chunk.Text
 		quote := cite.Closest(claim, passage)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,6 +29,35 @@ func router(t testing.TB, set string, model rag.ChatModel) *agent.Router {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// mute is a chat model that begins no reply.
+type mute struct{}
+
+func (mute) Chat(ctx context.Context, _ rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
+	return func(yield func(rag.ChatDelta, error) bool) {
+		<-ctx.Done()
+		yield(rag.ChatDelta{}, ctx.Err())
+	}
+}
+
+// TestRouteDoesNotWaitForAMuteModel: the question is looked up without its choice.
+func TestRouteDoesNotWaitForAMuteModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		d, err := router(t, agent.Hub, mute{}).Route(t.Context(), "how long is the notice period", nil)
+		if err != nil || d.Intent != "search" || d.By != agent.ByDefault || !strings.Contains(d.Reasoning, "no choice within 10s") {
+			t.Errorf("%+v, %v", d, err)
+		}
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("after %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := router(t, agent.Hub, mute{}).Route(ctx, "how long is the notice period", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the caller's time is over: %v", err)
+		}
+	})
 }
 
 func TestRuleLayerKnowsSmallTalk(t *testing.T) {

@@ -29,6 +29,15 @@ func (t *table) add(h rag.Hit) int {
 	return n
 }
 
+// names is how an answer may call its sources.
+func (t *table) names() (names []string) {
+	for i := range t.sources {
+		c := &t.sources[i].Hit.Chunk
+		names = append(append(names, c.Title, c.URI), c.Headings...)
+	}
+	return names
+}
+
 // source returns the passage of a number.
 func (t *table) source(n int) (*rag.AnswerSource, bool) {
 	if n < 1 || n > len(t.sources) {

@@ -52,40 +52,26 @@ func ReadBEIR(dir string) (*BEIR, error) {
 		return nil, err
 	}
 	s := &BEIR{Name: filepath.Base(abs)}
-	qrels := filepath.Join(dir, "qrels.tsv")
-	if _, err := os.Stat(qrels); errors.Is(err, fs.ErrNotExist) {
-		if split := filepath.Join(dir, "qrels", "test.tsv"); exists(split) {
-			qrels = split
-		}
+	qrels, err := qrelsOf(dir)
+	if err != nil {
+		return nil, err
 	}
 	if s.Judged, err = ReadQrels(qrels); err != nil {
 		return nil, err
 	}
-	ids := map[string]bool{}
-	err = eachLine(filepath.Join(dir, "corpus.jsonl"), func(_ int, line string) error {
-		var d BEIRDoc
-		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			return fmt.Errorf("%v: %w", err, rag.ErrInvalid)
-		}
-		if d.ID == "" || ids[d.ID] {
-			return fmt.Errorf("the document's _id %q is empty or was there before: %w", d.ID, rag.ErrInvalid)
-		}
-		ids[d.ID] = true
-		s.Docs = append(s.Docs, d)
-		return nil
+	err = eachRecord(filepath.Join(dir, "corpus.jsonl"), func(r beirRecord) {
+		s.Docs = append(s.Docs, BEIRDoc{r.id, r.Title, r.Text})
 	})
+	if err == nil && len(s.Docs) == 0 {
+		err = fmt.Errorf("%s: corpus.jsonl holds no document: %w", dir, rag.ErrInvalid)
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = eachLine(filepath.Join(dir, "queries.jsonl"), func(_ int, line string) error {
-		var q BEIRQuery
-		if err := json.Unmarshal([]byte(line), &q); err != nil {
-			return fmt.Errorf("%v: %w", err, rag.ErrInvalid)
+	err = eachRecord(filepath.Join(dir, "queries.jsonl"), func(r beirRecord) {
+		if s.Judged[r.id].Relevant() > 0 {
+			s.Queries = append(s.Queries, BEIRQuery{r.id, r.Text})
 		}
-		if s.Judged[q.ID].Relevant() > 0 {
-			s.Queries = append(s.Queries, q)
-		}
-		return nil
 	})
 	if err == nil && len(s.Queries) == 0 {
 		err = fmt.Errorf("%s: no query has a relevant document in %s: there is nothing to measure: %w", dir, filepath.Base(qrels), rag.ErrInvalid)
@@ -93,9 +79,51 @@ func ReadBEIR(dir string) (*BEIR, error) {
 	return s, err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// qrelsOf returns the file of a folder's judgements.
+func qrelsOf(dir string) (string, error) {
+	for _, name := range []string{"qrels.tsv", filepath.Join("qrels", "test.tsv")} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path, nil // what else is wrong with it shows when it is read
+		}
+	}
+	return "", fmt.Errorf("%s: it has neither qrels.tsv nor qrels/test.tsv, so nothing says what should be found: %w", dir, rag.ErrNotFound)
+}
+
+// beirRecord is a line of corpus.jsonl or queries.jsonl.
+type beirRecord struct {
+	Key   any    `json:"_id"` // text, or a number: some sets count their documents
+	Title string `json:"title"`
+	Text  string `json:"text"`
+	id    string
+}
+
+// eachRecord calls fn with the records of a file. One that is no JSON, or has no ID of its own, is ErrInvalid.
+func eachRecord(path string, fn func(beirRecord)) error {
+	first := map[string]int{} // line by ID
+	return eachLine(path, func(number int, line string) error {
+		var r beirRecord
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.UseNumber() // as it is written
+		if err := dec.Decode(&r); err != nil {
+			return fmt.Errorf("no JSON object with _id and text: %v: %w", err, rag.ErrInvalid)
+		}
+		switch key := r.Key.(type) {
+		case string:
+			r.id = key
+		case json.Number:
+			r.id = key.String()
+		}
+		if r.id == "" {
+			return fmt.Errorf("_id is missing or empty, or neither text nor a number: %w", rag.ErrInvalid)
+		}
+		if before := first[r.id]; before > 0 {
+			return fmt.Errorf("the _id %q is that of line %d too: %w", r.id, before, rag.ErrInvalid)
+		}
+		first[r.id] = number
+		fn(r)
+		return nil
+	})
 }
 
 // Questions returns the queries as questions whose ground truth is documents, by the URIs that [BEIR.Sources] gives them.
@@ -115,21 +143,22 @@ func (s *BEIR) Questions() []Question {
 // columns, or of query, iteration, document and grade with any blanks (TREC). Errors name the file and the line.
 func ReadQrels(path string) (map[string]Grades, error) {
 	judged := map[string]Grades{}
-	err := eachLine(path, func(number int, line string) error {
-		f := strings.Split(line, "\t")
+	err := eachLine(path, func(line int, text string) error {
+		f := strings.Split(strings.TrimSpace(text), "\t")
 		if len(f) != 3 {
-			if f = strings.Fields(line); len(f) == 4 {
+			if f = strings.Fields(text); len(f) == 4 {
 				f = []string{f[0], f[2], f[3]}
 			}
 		}
 		if len(f) != 3 {
 			return fmt.Errorf("%d columns: want query, document and grade, or query, iteration, document and grade: %w", len(f), rag.ErrInvalid)
 		}
-		grade, err := strconv.Atoi(f[2])
-		if err != nil {
-			if number == 1 {
-				return nil // the names of the columns
-			}
+		number, err := strconv.ParseFloat(f[2], 64) // some sets write 1.0
+		if err != nil && line == 1 {
+			return nil // the names of the columns
+		}
+		grade := int(number)
+		if err != nil || float64(grade) != number {
 			return fmt.Errorf("the grade %q is no whole number: %w", f[2], rag.ErrInvalid)
 		}
 		if judged[f[0]] == nil {
@@ -141,7 +170,8 @@ func ReadQrels(path string) (map[string]Grades, error) {
 	return judged, err
 }
 
-// eachLine calls fn with the lines that are not empty; numbers are 1-based. Errors of fn get the file and the line.
+// eachLine calls fn with the lines that are not blank, without a byte order mark; numbers are 1-based. Errors of fn get the
+// file and the line.
 func eachLine(path string, fn func(number int, line string) error) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -151,7 +181,10 @@ func eachLine(path string, fn func(number int, line string) error) (err error) {
 	r := bufio.NewReader(f)
 	for number := 1; ; number++ {
 		line, readErr := r.ReadString('\n')
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
+		if number == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
 			if err := fn(number, line); err != nil {
 				return fmt.Errorf("%s line %d: %w", path, number, err)
 			}
@@ -165,14 +198,26 @@ func eachLine(path string, fn func(number int, line string) error) (err error) {
 	}
 }
 
-// Problems returns what is wrong with the judgements of the set: documents that the corpus does not have, by query.
+// Problems returns what is wrong with the set: queries without text, judgements of queries that it does not have, and of
+// documents that the corpus does not have, by query. The last count as not found, as in trec_eval.
 func (s *BEIR) Problems() []Problem {
 	have := map[string]bool{}
 	for _, d := range s.Docs {
 		have[d.ID] = true
 	}
 	var problems []Problem
+	asked := map[string]bool{}
+	for _, q := range s.Queries {
+		asked[q.ID] = true
+		if strings.TrimSpace(q.Text) == "" {
+			problems = append(problems, Problem{ID: q.ID, Field: "text", Message: "it is missing or empty", Fatal: true})
+		}
+	}
 	for _, query := range sortedKeys(s.Judged) {
+		if s.Judged[query].Relevant() > 0 && !asked[query] {
+			problems = append(problems, Problem{ID: query, Field: "qrels", Message: "queries.jsonl has no such query: its judgements do nothing"})
+			continue
+		}
 		for _, doc := range sortedKeys(s.Judged[query]) {
 			if !have[doc] {
 				problems = append(problems, Problem{ID: query, Field: "qrels", Message: fmt.Sprintf("document %q is not in the corpus", doc), Fatal: s.Judged[query][doc] > 0})

@@ -57,6 +57,9 @@ func (beirLoader) Formats() []rag.Format {
 func (l beirLoader) Load(_ context.Context, src rag.Source) iter.Seq2[rag.Document, error] {
 	return func(yield func(rag.Document, error) bool) {
 		if d, ok := l[src.URI]; ok {
+			if strings.TrimSpace(d.Text) == "" {
+				d.Title, d.Text = "", d.Title // a title alone can be found, too
+			}
 			yield(rag.Document{Title: d.Title, Text: strings.ReplaceAll(d.Text, "\r", "\n")}, nil)
 			return
 		}

@@ -22,7 +22,7 @@ type Experiment struct {
 	Variants   []Variant
 	Baseline   string   // name of a variant; "": the first
 	Metrics    []string // "ndcg@10", "mrr", "key_sentence/hit@1"; nil: DefaultMetrics. One without a level is measured at each level that the questions have
-	Distinct   bool     // a document counts as one hit, however many of its passages are found
+	Distinct   bool     // as trec_eval measures a labelled set: a document counts as one hit, however many of its passages are found, and one that the collection does not have counts as not found
 
 	Loaded   config.Loaded                                                // as in Options: the report shows no secrets
 	Progress func(variant string, done, total int)                        // nil: nobody is told
@@ -183,11 +183,14 @@ func (x *Experiment) variant(ctx context.Context, v Variant, measures []measure,
 	if report.Documents, err = documents(ctx, eng, x.Collection); err != nil {
 		return err
 	}
-	problems, err := Missing(ctx, eng, x.Collection, &TestSet{Questions: x.Questions})
-	if err != nil {
-		return err
+	lost := map[item]string{}
+	if !x.Distinct {
+		problems, err := Missing(ctx, eng, x.Collection, &TestSet{Questions: x.Questions})
+		if err != nil {
+			return err
+		}
+		lost = lostItems(problems)
 	}
-	lost := lostItems(problems)
 	out := VariantReport{Variant: v.Name, Metrics: map[string]Score{}, Values: map[string][]rag.EvalValue{}}
 	var took []float64
 	var first error

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
@@ -98,7 +99,7 @@ func (p Problem) String() string {
 	if s == "" {
 		return p.Message
 	}
-	return s + ": " + p.Message
+	return strings.TrimPrefix(s, " ") + ": " + p.Message
 }
 
 // CheckFile reads a test set and returns all that is wrong with it. The error says that the file cannot be read at all.

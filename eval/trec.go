@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -49,10 +50,15 @@ func (r TRECRun) Ranked(query string) []string {
 }
 
 // WriteRun writes the ranking of a query in TREC's form. Scores are made to fall from place to place, so that whatever
-// reads the run sees this order.
+// reads the run sees this order. An ID with a blank, which the form cannot hold, is ErrInvalid.
 func WriteRun(w io.Writer, name, query string, ranked []string) error {
 	b := bufio.NewWriter(w)
 	for i, id := range ranked {
+		for _, part := range []string{query, id} {
+			if strings.ContainsFunc(part, unicode.IsSpace) {
+				return fmt.Errorf("the ID %q holds a blank: a run in TREC's form cannot name it: %w", part, rag.ErrInvalid)
+			}
+		}
 		fmt.Fprintf(b, "%s Q0 %s %d %d %s\n", query, id, i+1, len(ranked)-i, name)
 	}
 	return b.Flush()

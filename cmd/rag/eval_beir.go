@@ -56,6 +56,9 @@ func (a *app) evalBEIR(ctx context.Context, dir string, f beirFlags) error {
 	if err != nil {
 		return err
 	}
+	if n := len(set.Problems()); n > 0 {
+		a.note("%s of the set: `rag eval validate %s` names them; judged documents that the corpus does not have count as not found", count(n, "problem"), dir)
+	}
 	a.noteReranker(loaded.Config, f.variants)
 	return a.withScratchDir(func(scratch string) error {
 		x := &eval.Experiment{
