@@ -103,6 +103,7 @@ type VerifyReport struct {
 	Postings   int        `json:"postings"`   // records in the sparse index
 	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
 	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
+	Stale      []PlanItem `json:"stale"`      // documents that another pipeline made than this engine's: all of them can be found, and the next ingest makes them anew
 	Unchecked  []string   `json:"unchecked"`  // indexes that cannot list their records: only what a run left in them is known
 	Problems   []Problem  `json:"problems"`   // what is damaged or was built with other settings; if there is any, orphans and missing are not looked for
 	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
@@ -180,7 +181,7 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 func newVerifyReport(info CollectionInfo) *VerifyReport {
 	return &VerifyReport{
 		Collection: info.Name, Documents: info.Documents, Chunks: info.Chunks, Unfinished: info.Header.Dirty, Run: info.Header.Run,
-		Orphans: []IndexGap{}, Missing: []IndexGap{}, Problems: []Problem{}, Unchecked: []string{},
+		Orphans: []IndexGap{}, Missing: []IndexGap{}, Stale: []PlanItem{}, Problems: []Problem{}, Unchecked: []string{},
 	}
 }
 
@@ -194,6 +195,9 @@ func (e *Engine) compareIndexes(ctx context.Context, name string, h Header) (*Ve
 			return nil, err
 		}
 		rep.Documents++
+		if reason := e.stalePipeline(entry); reason != "" {
+			rep.Stale = append(rep.Stale, PlanItem{URI: entry.URI, Action: "update", Reason: reason})
+		}
 		for _, ref := range entry.Chunks {
 			live[ref.ID] = true
 			order = append(order, ref.ID)

@@ -50,6 +50,26 @@ func withFallback(ledger string) string {
 	return p.String()
 }
 
+// stalePipeline says what differs between the pipeline that made a document and this engine's; "" if nothing does. The loader is the
+// one of that name, if the engine still has it: which one reads a source is only known with its bytes.
+func (e *Engine) stalePipeline(entry Entry) string {
+	var was pipeline
+	if json.Unmarshal([]byte(entry.Pipeline), &was) != nil {
+		return pipelineChange(entry.Pipeline, entry.Pipeline)
+	}
+	now := e.pipelineAfter(was.Loader)
+	for _, l := range e.loaders.list {
+		if strings.HasPrefix(was.Loader, l.name+"/") || strings.HasPrefix(was.Loader, l.name+" ") {
+			now = e.pipeline(l)
+			break
+		}
+	}
+	if now.String() == entry.Pipeline {
+		return ""
+	}
+	return pipelineChange(entry.Pipeline, now.String())
+}
+
 // pipelineChange says what differs between the pipeline of a ledger line and the one in force.
 func pipelineChange(was, is string) string {
 	const changed = "pipeline changed"

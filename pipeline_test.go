@@ -112,3 +112,52 @@ func TestDryRunSaysWhatChanged(t *testing.T) {
 	}
 	expect("files", first(true), map[string]string{"a.lines": same, "b.txt": "update: content changed", "e.txt": "move", "d.txt": "gone: gone"})
 }
+
+func TestVerifyListsWhatAnotherPipelineMade(t *testing.T) {
+	dir, docs := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a.lines", "b.txt"} {
+		if err := os.WriteFile(filepath.Join(docs, name), []byte("some text"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify := func(loader string, ingest bool, transforms ...rag.Transformer) map[string]string {
+		t.Helper()
+		c := rag.DefaultConfig()
+		c.Embedder.Provider = rag.None
+		eng, err := rag.Open(dir, rag.WithConfig(c), rag.WithLoader("lines", lineLoader{loader}), rag.WithTransformers(transforms...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer eng.Close()
+		if ingest {
+			if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(docs)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rep, err := eng.Verify(t.Context(), "")
+		if err != nil || !rep.OK {
+			t.Fatalf("%+v, error %v", rep, err)
+		}
+		stale := map[string]string{}
+		for _, item := range rep.Stale {
+			stale[filepath.Base(item.URI)] = item.Reason
+		}
+		return stale
+	}
+	none := map[string]string{}
+	for _, step := range []struct {
+		name string
+		got  map[string]string
+		want map[string]string
+	}{
+		{"as ingested", verify("lines/1", true), none},
+		{"another loader", verify("lines/2", false), map[string]string{"a.lines": "pipeline changed: loader lines/1 → lines/2"}},
+		{"another transform", verify("lines/1", false, named("shout/1")), map[string]string{
+			"a.lines": "pipeline changed: transforms none → shout/1", "b.txt": "pipeline changed: transforms none → shout/1"}},
+		{"ingested again", verify("lines/2", true), none},
+	} {
+		if diff := cmp.Diff(step.want, step.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+}

@@ -18,7 +18,8 @@ func newVerify(a *app) *cobra.Command {
 and looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The exit
 code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
 What is damaged in the catalog cannot be: then verify says what to do. It measures how much of what an exact search
-finds a search of the vectors finds, too, where that is not all, and looks for faults of their index.`,
+finds a search of the vectors finds, too, where that is not all, and looks for faults of their index. Documents that were
+made with other settings than those in force are listed as stale: that is no fault, and the next ingest makes them anew.`,
 		Example: examples("rag verify", "rag verify --repair"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,6 +81,13 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 			}
 			fmt.Fprintf(a.out, "  %s in %s: chunk %s\n", list.what, gap.Index, gap.ChunkID)
 		}
+	}
+	for i, stale := range r.Stale {
+		if i == shownGaps {
+			fmt.Fprintf(a.out, "  … and %d more\n", len(r.Stale)-i)
+			break
+		}
+		fmt.Fprintf(a.out, "  stale %s: %s; the next ingest makes it anew\n", place(stale.URI), visible(stale.Reason))
 	}
 	for _, index := range r.Unchecked {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
