@@ -371,3 +371,40 @@ func TestKeepDaysAndTotal(t *testing.T) {
 		t.Errorf("kept %v: the newest should be there, and a few before it", got)
 	}
 }
+
+// impatient is a context that is over after so many looks at it.
+type impatient struct {
+	context.Context
+	looks int
+}
+
+func (c *impatient) Err() error {
+	if c.looks--; c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReadersThatGiveUpGetOn: what one reader of many traces has read, the next one need not.
+func TestReadersThatGiveUpGetOn(t *testing.T) {
+	const n, looks = 60, 20
+	dir := t.TempDir()
+	sink := trace.NewJSONL(dir, trace.JSONLConfig{MaxBytes: 20_000})
+	for i := range n {
+		tr := sample(i)
+		if err := sink.Record(t.Context(), &tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index := trace.NewIndex(dir)
+	for try := range n {
+		page, err := index.List(&impatient{t.Context(), looks}, trace.Query{Limit: n})
+		if errors.Is(err, context.Canceled) && try < n/looks+1 {
+			continue
+		}
+		if err != nil || try == 0 || len(page.Traces) != n || page.Traces[0].ID != sample(n-1).ID || page.Traces[n-1].ID != sample(0).ID {
+			t.Fatalf("after giving up %d times: %v, %d traces; want %d in their order", try, err, len(page.Traces), n)
+		}
+		return
+	}
+}
