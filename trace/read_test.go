@@ -372,6 +372,48 @@ func TestKeepDaysAndTotal(t *testing.T) {
 	}
 }
 
+// TestDaysOfAFileAreInItsZone: engines in different zones write to one file for a day, and do not each begin a new one.
+func TestDaysOfAFileAreInItsZone(t *testing.T) {
+	dir := t.TempDir()
+	record := func(n int, now time.Time) {
+		t.Helper()
+		var p rag.Providers
+		trace.Register(&p)
+		sink, err := p.TraceSinks.New("jsonl", rag.Env{Dir: dir, Now: func() time.Time { return now }}, []byte(`{"keep_days": 3}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := sample(n)
+		tr.Timestamp = now
+		if err := sink.Record(t.Context(), &tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := func() int {
+		t.Helper()
+		all, err := filepath.Glob(filepath.Join(dir, "traces*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	east := time.FixedZone("", 13*60*60) // noon there is the day after
+	for i := range 6 {
+		now := noon.Add(time.Duration(i) * time.Second)
+		if i%2 == 1 {
+			now = now.In(east)
+		}
+		record(i, now)
+	}
+	if n := files(); n != 1 {
+		t.Errorf("one day is in %d files", n)
+	}
+	record(6, noon.AddDate(0, 0, 1).In(east))
+	if n := files(); n != 2 {
+		t.Errorf("two days are in %d files", n)
+	}
+}
+
 // impatient is a context that is over after so many looks at it.
 type impatient struct {
 	context.Context
