@@ -37,8 +37,8 @@ type Options struct {
 	Traces     trace.Reader     // what the engine records; nil: there are none to show. They tell of everybody, also over an engine that is a view
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
-	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
-	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none. Whoever uses the dashboard can read what lies in them
+	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded, as over an engine that is a view
+	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none, as over a view. Whoever uses the dashboard can read what lies in them
 	Version    string           // of the program, for the overview; "": not shown
 	Logger     *slog.Logger     // nil: silent
 	Now        func() time.Time // nil: time.Now
@@ -89,6 +89,9 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	}
 	if o.Collection == "" {
 		o.Collection = eng.Config().Collection
+	}
+	if eng.IsView() { // it ingests nothing, and in the folder lie files of others, some of the names that it would give its own
+		o.UploadDir, o.Roots = "", nil
 	}
 	s := &Server{eng: eng, o: o, log: o.Logger, now: o.Now, mux: http.NewServeMux()}
 	if s.log == nil {

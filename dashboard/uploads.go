@@ -249,6 +249,9 @@ func (u *uploads) keep(b *batch, collection string) error {
 
 // remove deletes the files of documents that were deleted, by URI. Other URIs are left alone.
 func (u *uploads) remove(collection string, uris []string) error {
+	if u.dir == "" {
+		return nil
+	}
 	var errs []error
 	for _, uri := range uris {
 		name, ok := uploadName(uri)
