@@ -416,7 +416,7 @@ func TestDaysOfAFileAreInItsZone(t *testing.T) {
 
 // impatient is a context that is over after so many looks at it.
 type impatient struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one itself
 	looks int
 }
 
