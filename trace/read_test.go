@@ -417,7 +417,7 @@ func TestDaysOfAFileAreInItsZone(t *testing.T) {
 // impatient is a context that is over after so many looks at it.
 type impatient struct {
 	context.Context //nolint:containedctx // it is one itself
-	looks int
+	looks           int
 }
 
 func (c *impatient) Err() error {
