@@ -58,7 +58,7 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return nil, err
 	}
 	report := &DeleteReport{Collection: name, NotFound: []string{}, Failed: []IndexFailure{}, DryRun: req.DryRun}
-	if req.All && !e.isView() { // all that a view sees is a part
+	if req.All && !e.IsView() { // all that a view sees is a part
 		report.Existed = true
 		if req.DryRun {
 			report.Documents, report.Chunks = info.Documents, info.Chunks

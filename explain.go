@@ -151,9 +151,13 @@ func (e *Engine) findTarget(ctx context.Context, collection string, target Expla
 			given++
 		}
 	}
-	switch {
-	case given != 1:
+	if given != 1 {
 		return nil, fmt.Errorf("explain: name the passage by its ID, by words of it, or by its document: one of the three: %w", ErrInvalid)
+	}
+	if _, err := e.existing(ctx, e.collection(collection)); err != nil {
+		return nil, err
+	}
+	switch {
 	case target.ChunkID != "":
 		if _, err := e.Chunk(ctx, collection, target.ChunkID); err != nil {
 			if errors.Is(err, ErrNotFound) {

@@ -238,3 +238,18 @@ func TestExplainAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainInNoCollection: that there is no such collection is said, and not that it lacks the passage.
+func TestExplainInNoCollection(t *testing.T) {
+	eng := memoryEngine(t, nil, []string{"w1 w2"})
+	set := rag.IngestRequest{Sources: []rag.Sources{rag.Bytes("mem:///a.md", []byte("w1 w2"))}}
+	if _, err := eng.Ingest(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []rag.ExplainTarget{{Text: "w1"}, {ChunkID: "c"}, {URI: "mem:///a.md"}} {
+		_, err := eng.Explain(t.Context(), rag.Query{Text: "w1", Collection: "hnadbook"}, target)
+		if !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), `no collection "hnadbook"`) {
+			t.Errorf("%+v: %v", target, err)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 // Collections lists the collections by name.
 func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
 	all, err := e.catalog.Collections(ctx)
-	if e.isView() {
+	if e.IsView() {
 		for i := range all {
 			all[i].Header.Pending, all[i].Header.Touched = nil, nil // they name documents
 		}

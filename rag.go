@@ -282,7 +282,7 @@ func (e *Engine) own(p any) {
 // Close releases what the engine opened. Calls under way must have returned. A second Close does nothing, nor does that of
 // a view of [Engine.Scoped].
 func (e *Engine) Close() error {
-	if e.isView() {
+	if e.IsView() {
 		return nil
 	}
 	e.closed.Store(true)

@@ -22,15 +22,15 @@ func (e *Engine) Scoped(f Filter) *Engine {
 	return &view
 }
 
-// isView reports whether the engine sees a part of its data.
-func (e *Engine) isView() bool {
+// IsView reports whether the engine sees a part of its data only: see [Engine.Scoped].
+func (e *Engine) IsView() bool {
 	_, ok := e.catalog.(*scopedCatalog)
 	return ok
 }
 
 // whole reports why a verb that concerns whole collections cannot be done.
 func (e *Engine) whole(verb string) error {
-	if e.isView() {
+	if e.IsView() {
 		return fmt.Errorf("%s: only a part of the data may be seen here: %w", verb, ErrUnsupported)
 	}
 	return nil

@@ -145,7 +145,7 @@ func (d tracing) tell(t *Trace) *Trace {
 	for i := range out.Notes {
 		out.Notes[i].Reason = text(out.Notes[i].Reason)
 	}
-	out.Answer = d.tellAnswer(t.Answer)
+	out.Answer = d.tellAnswer(t.Answer, text)
 	return &out
 }
 
@@ -218,12 +218,12 @@ func (d tracing) hideIn(value any) any {
 }
 
 // tellAnswer is tell for an answer.
-func (d tracing) tellAnswer(a *AnswerTrace) *AnswerTrace {
+func (d tracing) tellAnswer(a *AnswerTrace, text func(string) string) *AnswerTrace {
 	if a == nil {
 		return nil
 	}
 	out := *a
-	out.Text, out.Reason = d.secret.Hide(a.Text), d.secret.Hide(a.Reason)
+	out.Text, out.Reason = d.secret.Hide(a.Text), text(a.Reason) // a reason may name what was asked for
 	out.Citations = slices.Clone(a.Citations)
 	for i := range out.Citations {
 		out.Citations[i].Claim = d.secret.Hide(out.Citations[i].Claim)

@@ -97,6 +97,27 @@ func TestTraceDetail(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+	t.Run("reasons", func(t *testing.T) { // that of an answer in doubt repeats what no passage names
+		for level, want := range map[string]bool{"minimal": false, "standard": true} {
+			f, ring := tracedAt(t, level)
+			q := rag.Query{Text: "Which notice period has contract 7 of QX-4711?"}
+			if a, err := f.Ask(t.Context(), rag.AskRequest{Query: q}); err != nil || !strings.Contains(a.Reason, "QX-4711") {
+				t.Fatalf("%v: the reason %q does not repeat the question: the test tests nothing", err, a.Reason)
+			}
+			var reasons []string
+			for tr, err := range ring.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tr.Answer != nil {
+					reasons = append(reasons, tr.Answer.Reason)
+				}
+			}
+			if told := strings.Contains(strings.Join(reasons, ""), "4711"); len(reasons) != 1 || told != want {
+				t.Errorf("%s tells the reason: %v; want %v: %q", level, told, want, reasons)
+			}
+		}
+	})
 	t.Run("asked for", func(t *testing.T) { // a caller who wants the trace of a search gets it whole
 		f, _ := tracedAt(t, "minimal")
 		q := question

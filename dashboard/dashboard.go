@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -36,8 +37,8 @@ type Options struct {
 	Traces     trace.Reader     // what the engine records; nil: there are none to show. They tell of everybody, also over an engine that is a view
 	EvalDir    string           // folder of evaluation runs; "": there are none to show
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
-	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded
-	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none. Whoever uses the dashboard can read what lies in them
+	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded, as over an engine that is a view
+	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none, as over a view. Whoever uses the dashboard can read what lies in them
 	Version    string           // of the program, for the overview; "": not shown
 	Logger     *slog.Logger     // nil: silent
 	Now        func() time.Time // nil: time.Now
@@ -73,8 +74,9 @@ type Server struct {
 
 	ended context.Context //nolint:containedctx // done when the server is closed: no request lives as long
 	end   context.CancelFunc
-	work  sync.WaitGroup // what the server started
 
+	starting sync.Mutex     // guards end and work.Go: nothing begins once Close waits
+	work     sync.WaitGroup // what the server started
 }
 
 // New returns a dashboard over an engine, which stays its owner's. ErrInvalid names an option that cannot be right.
@@ -87,6 +89,9 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	}
 	if o.Collection == "" {
 		o.Collection = eng.Config().Collection
+	}
+	if eng.IsView() { // it ingests nothing, and in the folder lie files of others, some of the names that it would give its own
+		o.UploadDir, o.Roots = "", nil
 	}
 	s := &Server{eng: eng, o: o, log: o.Logger, now: o.Now, mux: http.NewServeMux()}
 	if s.log == nil {
@@ -120,30 +125,45 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 // Close ends what the server started, such as an ingest that is under way, and waits for it. Streams end, and what is still asked
 // is answered.
 func (s *Server) Close() error {
+	s.starting.Lock()
 	s.end()
+	s.starting.Unlock()
 	s.jobs.Close()
 	s.work.Wait()
 	return s.uploads.close()
 }
 
-// ServeHTTP answers a request, with or without BasePath before its path.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if rest, ok := strings.CutPrefix(r.URL.Path, s.o.BasePath); ok && s.o.BasePath != "" {
-		if rest == "" {
-			http.Redirect(w, r, s.o.BasePath+"/", http.StatusMovedPermanently)
-			return
-		}
-		if rest[0] == '/' {
-			r = withPath(r, rest)
-		}
+// start does work beside the request that asked for it, unless the server is closed.
+func (s *Server) start(work func()) {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	if s.ended.Err() == nil {
+		s.work.Go(work)
 	}
-	s.guarded.ServeHTTP(w, r)
 }
 
-// withPath returns the request with another path.
-func withPath(r *http.Request, path string) *http.Request {
+// ServeHTTP answers a request, with or without BasePath before its path. A path that is not tidy leads to the one that is: the
+// mux would do so too, and forget BasePath.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	moved, u := r.Clone(r.Context()), *r.URL
-	u.Path, u.RawPath = path, ""
+	u.Path, u.RawPath = below(s.o.BasePath, u.Path), below(s.o.BasePath, u.RawPath)
 	moved.URL = &u
-	return moved
+	at := u.EscapedPath()
+	tidy := path.Clean("/" + at)
+	if tidy != "/" && strings.HasSuffix(at, "/") {
+		tidy += "/"
+	}
+	if tidy != at {
+		http.Redirect(w, r, withQuery(s.o.BasePath+tidy, r.URL.Query()), http.StatusTemporaryRedirect)
+		return
+	}
+	s.guarded.ServeHTTP(w, moved)
+}
+
+// below returns a path without the base before it, if that is there.
+func below(base, path string) string {
+	if rest, ok := strings.CutPrefix(path, base); ok && (rest == "" || rest[0] == '/') {
+		return rest
+	}
+	return path
 }

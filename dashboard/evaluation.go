@@ -74,7 +74,7 @@ func (s *Server) showEvaluation(r *request) (any, error) {
 	v := evaluationView{
 		Form:  runForm{Set: r.param("set"), Collection: r.collection, K: "1,3,5"},
 		Modes: []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}, HasJudge: s.eng.ChatModel() != nil,
-		Columns: []string{}, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, ReadOnly: s.o.ReadOnly,
+		Columns: []string{}, Runs: []runRow{}, Jobs: []evalJob{}, Sets: []setInfo{}, Collections: []string{}, Trend: trendView{Points: []trendPoint{}}, ReadOnly: s.o.ReadOnly,
 	}
 	all, err := s.eng.Collections(r.Context())
 	if err != nil {
@@ -205,9 +205,6 @@ func (s *Server) runEvaluation(r *request) (any, error) {
 	if s.evals == nil {
 		return nil, errNoEvaluations
 	}
-	if err := r.ParseForm(); err != nil {
-		return nil, err
-	}
 	if _, err := s.startRun(readRunForm(r.PostForm.Get)); err != nil {
 		return nil, err
 	}
@@ -235,9 +232,6 @@ func (s *Server) uploadSet(r *request) (any, error) {
 func (s *Server) addQuestion(r *request) (any, error) {
 	if s.evals == nil {
 		return nil, errNoEvaluations
-	}
-	if err := r.ParseForm(); err != nil {
-		return nil, err
 	}
 	q := newQuestion{Question: r.PostForm.Get("question"), Chunks: r.PostForm["chunk"]}
 	if q.Answerable = len(q.Chunks) > 0; !q.Answerable && r.PostForm.Get("unanswerable") != "on" {
@@ -279,7 +273,7 @@ func (s *Server) followEvaluation(w http.ResponseWriter, r *request) error {
 	}
 	seen, _ := strconv.ParseInt(r.lastEvent(), 10, 64) // none, or none of ours: from the beginning
 	events := make(chan event)
-	s.work.Go(func() {
+	s.start(func() {
 		defer close(events)
 		for change := range job.Follow(r.Context(), seen) {
 			select {

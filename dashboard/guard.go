@@ -14,7 +14,9 @@ const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src
 // guard puts the headers on every answer and refuses requests that may not be made: under a foreign name, changes that another
 // site's page asks for, and without a login where one is needed. docs/adr/0037-dashboard.md says why these are enough.
 func (s *Server) guard(next http.Handler) http.Handler {
-	next = http.NewCrossOriginProtection().Handler(next)
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(s.answer("", "problem", func(*request) (any, error) { return nil, errForeign }))
+	next = origin.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

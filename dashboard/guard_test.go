@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/seed-d8745b77/rag"
 )
 
 func header(name, value string) func(*http.Request) {
@@ -122,11 +124,15 @@ func TestLogin(t *testing.T) {
 		t.Errorf("the style sheet of the login: %d; want 200", code)
 	}
 
-	_, h, body := post(t, s, "/kb/login", "token=guess")
-	if h.Get("Set-Cookie") != "" || !strings.Contains(body, `data-testid="wrong"`) {
+	if code := status(t, s, "/kb/", header("Authorization", "bearer  "+testToken)); code != 200 {
+		t.Errorf("a program that writes the scheme in small letters: %d; want 200", code)
+	}
+
+	code, h, body := post(t, s, "/kb/login", "token=guess")
+	if code != 401 || h.Get("Set-Cookie") != "" || !strings.Contains(body, `data-testid="wrong"`) {
 		t.Error("a wrong token logs in, or the page does not say that it is wrong")
 	}
-	for next, want := range map[string]string{"/browse?q=x": "/kb/browse?q=x", "": "/kb/", "//evil.example": "/kb/", "https://evil.example": "/kb/", "/\\evil.example": "/kb/"} {
+	for next, want := range map[string]string{"/browse?q=x": "/kb/browse?q=x", "": "/kb/", "//evil.example": "/kb/", "https://evil.example": "/kb/", "/\\evil.example": "/kb/", "/browse?q=%2F%09x#y": "/kb/browse?q=%2F%09x"} {
 		code, h, _ = post(t, s, "/kb/login", url.Values{"token": {testToken}, "next": {next}}.Encode())
 		if code != 303 || h.Get("Location") != want {
 			t.Errorf("after a login with next %q: %d to %q; want %q", next, code, h.Get("Location"), want)
@@ -149,8 +155,40 @@ func TestLogin(t *testing.T) {
 	if code := status(t, s, "/kb/", header("Cookie", forged)); code != 401 {
 		t.Errorf("with a cookie that was changed: %d; want 401", code)
 	}
+	atRoot := server(t, s.eng, Options{Token: testToken})
+	for _, next := range []string{"//evil.example", "/\t/evil.example", "/\n/evil.example", "\t//evil.example", "/%2Fevil.example", "/%5Cevil.example", "//evil.example/%zz", "javascript:alert(1)", "http:evil.example"} {
+		if _, h, _ := post(t, atRoot, "/login", url.Values{"token": {testToken}, "next": {next}}.Encode()); h.Get("Location") != "/" {
+			t.Errorf("after a login with next %q: to %q; want \"/\"", next, h.Get("Location"))
+		}
+	}
 	other := server(t, s.eng, Options{Token: testToken, BasePath: "/kb"})
 	if code := status(t, other, "/kb/", header("Cookie", value)); code != 401 {
 		t.Errorf("with the cookie of another server: %d; want 401", code)
+	}
+}
+
+func TestTheLoginNamesNoCollection(t *testing.T) {
+	eng := engine(t)
+	set := rag.IngestRequest{Collection: "merger", Sources: []rag.Sources{rag.Bytes("a.md", []byte("A heron wades."))}}
+	if _, err := eng.Ingest(t.Context(), set); err != nil {
+		t.Fatal(err)
+	}
+	s := server(t, eng, Options{Token: testToken})
+	if _, _, body := get(t, s, "/login"); strings.Contains(body, "merger") {
+		t.Error("the login names a collection to who has not logged in")
+	}
+	if _, _, body := get(t, s, "/login", header("Authorization", "Bearer "+testToken)); !strings.Contains(body, "merger") {
+		t.Error("the collection is not named to who has logged in: the test finds nothing")
+	}
+}
+
+func TestWhoAsksFromElsewhereIsToldWhatToDo(t *testing.T) {
+	s := server(t, engine(t), Options{})
+	foreign := header("Origin", "http://evil.example")
+	if code, _, body := post(t, s, "/health", "collection=default", foreign); code != 403 || !strings.Contains(body, htmlText(s.texts["en"].text("advice.foreign"))) {
+		t.Errorf("%d without advice\n%s", code, body)
+	}
+	if code, _, body := post(t, s, "/health?format=json", "", foreign); code != 403 || !strings.Contains(body, `"kind": "foreign"`) {
+		t.Errorf("a program: %d %s", code, body)
 	}
 }

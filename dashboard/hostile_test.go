@@ -3,10 +3,13 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/png"
 	"io"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -182,5 +185,65 @@ func TestPicturesRunNothing(t *testing.T) {
 		if saved := h.Get("Content-Disposition") == "attachment"; saved != (test.kind == "application/octet-stream") {
 			t.Errorf("%s is handed out to be saved: %v", name, saved)
 		}
+	}
+}
+
+// ofTenant is a text with a URI, and whose it is.
+func ofTenant(uri, text, tenant string) rag.Sources {
+	src := source(uri, text)
+	src.Title, src.Meta = "About "+uri, rag.Meta{"tenant": tenant}
+	return rag.Sources{All: func(yield func(rag.Source, error) bool) { yield(src, nil) }}
+}
+
+// TestAViewShowsNothingOfOthers: a dashboard over a part of the data names nothing of the rest on any page that it leads to, and
+// touches no file of others.
+func TestAViewShowsNothingOfOthers(t *testing.T) {
+	const secret = "quetzal"
+	whole := engine(t)
+	mine, others := ofTenant("upload:///mine.md", "A heron wades.", "ann"), ofTenant("upload:///"+secret+".md", "A "+secret+" by the heron.", "bob")
+	for collection, sets := range map[string][]rag.Sources{"default": {mine, others}, secret + "s": {others}} {
+		if _, err := whole.Ingest(t.Context(), rag.IngestRequest{Collection: collection, Sources: sets}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "default", secret+".md")
+	if err := errors.Join(os.Mkdir(filepath.Dir(kept), 0o700), os.WriteFile(kept, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	for c, err := range whole.Chunks(t.Context(), "default", rag.Eq("tenant", "bob")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = c.ID
+	}
+	s := server(t, whole.Scoped(rag.Eq("tenant", "ann")), Options{EvalDir: t.TempDir(), UploadDir: dir, Roots: []string{dir}})
+	_, h, _ := post(t, s, "/traces/query/try", "question=heron+and+others&top_k=100")
+	todo := []string{"/", h.Get("Location"), "/traces/query/explain?question=heron&chunk=" + id, "/traces/query/explain?question=heron&document=z.md", "/browse/default/doc?chunk=" + id + "&uri=upload:///mine.md"}
+	seen := map[string]bool{}
+	for len(todo) > 0 && len(seen) < 150 {
+		page, _, _ := strings.Cut(todo[0], "#")
+		if todo = todo[1:]; seen[page] || strings.HasPrefix(page, "/assets/") {
+			continue
+		}
+		seen[page] = true
+		code, _, body := get(t, s, page)
+		if code >= 500 || strings.Contains(body, secret) {
+			t.Errorf("%s: %d, or it names what others have", page, code)
+		}
+		todo = append(todo, links(t, body, "/")...)
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d pages were found", len(seen))
+	}
+	if code, _, body := post(t, s, "/ingest/delete", "what=all&collection=default&confirm=default&step=delete"); code != 200 || strings.Contains(body, secret) {
+		t.Errorf("delete: %d\n%s", code, body)
+	}
+	if _, err := whole.Entry(t.Context(), "default", "upload:///"+secret+".md"); err != nil {
+		t.Errorf("the document of others: %v", err)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the file of others: %v", err)
 	}
 }

@@ -222,7 +222,7 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *request) error {
 	}
 	after, _ := strconv.ParseInt(r.lastEvent(), 10, 64) // what is no number is the beginning
 	events := make(chan event)
-	s.work.Go(func() {
+	s.start(func() {
 		defer close(events)
 		for change := range j.Follow(r.Context(), after) {
 			select {

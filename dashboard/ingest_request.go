@@ -57,7 +57,7 @@ func (s *Server) readIngest(r *request) (*ingestRequest, error) {
 	if q.Collection == "" {
 		q.Collection = r.collection
 	}
-	if len(q.Collection) > maxCollection || strings.ContainsFunc(q.Collection, unicode.IsControl) {
+	if len(q.Collection) > maxCollection || strings.ContainsFunc(q.Collection, unicode.IsControl) || q.Collection == "." || q.Collection == ".." {
 		return nil, invalid(r.T("ingest_error.collection", maxCollection))
 	}
 	if field("uploaded") != "" {
@@ -134,6 +134,8 @@ func (s *Server) pathSources(r *request, q *ingestRequest, d *domain.Domain) ([]
 }
 
 func (s *Server) batchSources(r *request, q *ingestRequest, d *domain.Domain) ([]rag.Sources, error) {
+	s.uploads.deciding.Lock()
+	defer s.uploads.deciding.Unlock()
 	b, err := s.uploads.batch(q.Batch)
 	if err != nil {
 		return nil, err

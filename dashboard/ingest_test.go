@@ -16,7 +16,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -254,6 +256,45 @@ func TestUpload(t *testing.T) {
 	post(t, m, "/ingest/delete", "collection=kb&what=uris&step=delete&uris="+url.QueryEscape("upload:///report.md"))
 	if _, err := os.Stat(filepath.Join(m.uploads, "kb", "report.md")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file: %v", err)
+	}
+}
+
+// TestAnUploadIsKeptOnce, also where a form is sent twice: one ingest has all files, and no other a part of them.
+func TestAnUploadIsKeptOnce(t *testing.T) {
+	const files, times = 40, 8
+	m := newManager(t, nil)
+	var all []sent
+	for i := range files {
+		all = append(all, sent{"files", fmt.Sprintf("%02d.txt", i), fmt.Sprintf("Otter number %d.", i)})
+	}
+	_, next, _ := m.upload("/ingest/uploads", all...)
+	form := url.Values{"batch": {batchOf(t, next)}, "collection": {"kb"}, "action": {"ingest"}}.Encode()
+	var codes [times]int
+	var wg sync.WaitGroup
+	for i := range times {
+		wg.Go(func() { codes[i], _, _ = post(t, m, "/ingest/start", form) })
+	}
+	wg.Wait()
+	slices.Sort(codes[:])
+	if codes[0] != http.StatusSeeOther || codes[1] != http.StatusNotFound || codes[times-1] != http.StatusNotFound {
+		t.Errorf("%v; want one %d, else %d", codes, http.StatusSeeOther, http.StatusNotFound)
+	}
+	j := m.jobs.List("", jobs.KindIngest)[0]
+	<-j.Done()
+	if rep := reportOf(t, j); rep.Added != files {
+		t.Errorf("%d of %d files were added", rep.Added, files)
+	}
+}
+
+// TestCollectionsThatNoURLNames: browsers take "." and ".." out of a path.
+func TestCollectionsThatNoURLNames(t *testing.T) {
+	m := newManager(t, nil)
+	_, next, _ := m.upload("/ingest/uploads", sent{"files", "a.md", "x"})
+	for _, name := range []string{".", "..", " .. "} {
+		form := url.Values{"batch": {batchOf(t, next)}, "new_collection": {name}, "action": {"ingest"}}
+		if code, _, _ := post(t, m, "/ingest/start", form.Encode()); code != http.StatusBadRequest {
+			t.Errorf("%q: %d; want %d", name, code, http.StatusBadRequest)
+		}
 	}
 }
 

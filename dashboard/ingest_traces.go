@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/seed-d8745b77/rag"
@@ -82,13 +81,7 @@ func (f *ingestTraceFilter) query() (q trace.Query, err error) {
 		}
 		q.Status = []string{f.Status}
 	}
-	if q.Since, err = readInstant(f.From); err != nil {
-		return q, err
-	}
-	q.Until, err = readInstant(f.To)
-	if _, parse := time.Parse(time.DateOnly, f.To); parse == nil {
-		q.Until = q.Until.AddDate(0, 0, 1) // the last day is part of the range
-	}
+	q.Since, q.Until, err = readDays(f.From, f.To)
 	return q, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -28,20 +29,31 @@ type loginView struct {
 	Wrong bool   `json:"wrong"` // a token was given, and it is another
 }
 
-func (s *Server) login(r *request) (any, error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, err
+func (v loginView) status() int {
+	if v.Wrong {
+		return http.StatusUnauthorized
 	}
+	return http.StatusOK
+}
+
+func (s *Server) login(r *request) (any, error) {
 	next := r.PostForm.Get("next")
 	if !s.isToken(r.PostForm.Get("token")) {
 		return loginView{Next: next, Wrong: true}, nil
 	}
 	until := s.now().Add(sessionTime)
 	s.setSession(r, s.sign(until), int(sessionTime.Seconds()))
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
-		next = "/" // no other site
+	return redirect(s.o.BasePath + ownPage(next)), nil
+}
+
+// ownPage returns the path and query of a page of this server as a URL has them, or "/" for anything else. It is made anew of
+// what was understood: browsers read "/\t/name" and "/\\name" as the address of another server.
+func ownPage(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(next, "/") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, `\`) {
+		return "/"
 	}
-	return redirect(s.o.BasePath + next), nil
+	return withQuery(u.EscapedPath(), u.Query())
 }
 
 func (s *Server) logout(r *request) (any, error) {
@@ -56,8 +68,8 @@ func (s *Server) setSession(r *request, value string, maxAge int) {
 
 // loggedIn reports whether a request comes with the token, or with the cookie of somebody who gave it.
 func (s *Server) loggedIn(r *http.Request) bool {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return s.isToken(token)
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return s.isToken(strings.TrimSpace(token))
 	}
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *Server) startCheck(r *request) (any, error) {
 	}
 	name, at := r.collection, s.now()
 	if s.checks.begin(name, at) {
-		s.work.Go(func() {
+		s.start(func() {
 			c := healthCheck{At: at}
 			report, err := s.eng.Verify(s.ended, name)
 			if c.Report = report; err != nil {

@@ -48,13 +48,16 @@ func (on router) view(path, name string, show func(*request) (any, error)) {
 }
 
 // post answers POST on a path by do, which returns [redirect] with the page that shows what came of it, or a view as show of
-// [router.view] does. The body has at most maxBody bytes (0: 1 MiB).
+// [router.view] does. The body has at most maxBody bytes and is left to do; 0: it is a form of at most 1 MiB, which has been read.
 func (on router) post(path, name string, maxBody int64, do func(*request) (any, error)) {
-	if maxBody == 0 {
-		maxBody = maxForm
-	}
 	on.s.mux.Handle("POST "+path, on.s.answer(on.page, name, func(r *request) (any, error) {
-		r.Body = http.MaxBytesReader(r.w, r.Body, maxBody)
+		if maxBody > 0 {
+			r.Body = http.MaxBytesReader(r.w, r.Body, maxBody)
+			return do(r)
+		}
+		if err := r.readForm(); err != nil {
+			return nil, err
+		}
 		return do(r)
 	}))
 }

@@ -11,6 +11,7 @@ import (
 // What a page may answer besides the errors of the engine.
 var (
 	errNoPage   = errors.New("there is no such page")
+	errForeign  = errors.New("a page of another address asked for this change")
 	errReadOnly = fmt.Errorf("the dashboard is read-only: %w", rag.ErrUnsupported)
 	errInternal = errors.New("internal error; the log has the details")
 )
@@ -47,6 +48,7 @@ var problemKinds = []struct {
 	status int
 }{
 	{errNoPage, "no_page", http.StatusNotFound},
+	{errForeign, "foreign", http.StatusForbidden},
 	{errReadOnly, "read_only", http.StatusForbidden},
 	{errInternal, "internal", http.StatusInternalServerError},
 	{rag.ErrNotFound, "not_found", http.StatusNotFound},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/seed-d8745b77/rag"
@@ -20,7 +19,7 @@ func (s *Server) queryRoutes(on router) {
 	on.view(queryPath+"/{id}", "query_trace", s.showQuery)
 	on.view(queryPath+"/compare", "query_compare", s.showQueryComparison)
 	on.view(queryPath+"/explain", "query_explain", s.showExplanation)
-	on.handle("POST "+queryPath+"/try", s.tryQuery)
+	on.post(queryPath+"/try", "query_trace", 0, s.tryQuery)
 }
 
 // tryView is what the form for a question shows.
@@ -37,7 +36,7 @@ type tryView struct {
 func (s *Server) viewTry(r *request, f tryForm) (tryView, error) {
 	c := s.eng.Config()
 	v := tryView{
-		Try: f, Modes: []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)},
+		Try: f, Collections: []string{}, Modes: []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)},
 		CanRerank: c.Rerank.Provider != rag.None, CanRewrite: len(c.QueryTransforms) > 0,
 	}
 	if v.Try.Collection == "" {
@@ -102,23 +101,18 @@ func (s *Server) getTrace(r *request, id string) (*rag.Trace, *tried, error) {
 }
 
 // tryQuery runs the question of the form, and goes to its trace, or to a comparison with the one it is put beside.
-func (s *Server) tryQuery(w http.ResponseWriter, r *request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return fmt.Errorf("the form cannot be read: %v: %w", err, rag.ErrInvalid)
-	}
+func (s *Server) tryQuery(r *request) (any, error) {
 	f := readTryForm(r.PostForm)
 	t, err := s.tryOut(r, &f)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.tried.add(t)
 	next := s.link(queryPath + "/" + t.trace.ID)
 	if f.Against != "" {
 		next = s.link(queryPath+"/compare", "a", f.Against, "b", t.trace.ID)
 	}
-	s.redirect(r, next)
-	return nil
+	return redirect(next), nil
 }
 
 // tryOut searches, or answers if that is wanted. A search in which every lane failed has a trace too, which says why.

@@ -143,6 +143,18 @@ func TestExplainAPassage(t *testing.T) {
 	}
 }
 
+func TestTheRetryLinkFitsTheForm(t *testing.T) {
+	for k, want := range map[int]bool{maxTriedTopK: true, maxTriedTopK + 1: false} {
+		again, ok := tryForm{Question: "x"}.with([]rag.Remedy{{Setting: rag.RemedyTopK, Value: k}}, rag.Query{Text: "x"})
+		if ok != want {
+			t.Errorf("top_k %d: %v; want %v", k, ok, want)
+		}
+		if _, err := again.query(); ok && err != nil {
+			t.Errorf("top_k %d: %v", k, err)
+		}
+	}
+}
+
 func TestListOfQueries(t *testing.T) {
 	ring := trace.NewRing(trace.RingConfig{Size: 500})
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

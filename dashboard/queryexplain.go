@@ -80,6 +80,9 @@ func (f tryForm) with(changes []rag.Remedy, q rag.Query) (again tryForm, ok bool
 			return f, false
 		}
 	}
+	if q.TopK > maxTriedTopK {
+		return f, false
+	}
 	if q.TopK > 0 {
 		f.TopK = strconv.Itoa(q.TopK)
 	}

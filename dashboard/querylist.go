@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/trace"
@@ -70,13 +68,7 @@ func (f *queryFilter) query() (trace.Query, error) {
 		return q, fmt.Errorf("status %q: one of %v is wanted: %w", f.Flag, queryFlags, rag.ErrInvalid)
 	}
 	var err error
-	if q.Since, err = readInstant(f.From); err != nil {
-		return q, err
-	}
-	q.Until, err = readInstant(f.To)
-	if _, parse := time.Parse(time.DateOnly, strings.TrimSpace(f.To)); parse == nil {
-		q.Until = q.Until.AddDate(0, 0, 1) // the last day is part of the range
-	}
+	q.Since, q.Until, err = readDays(f.From, f.To)
 	return q, err
 }
 

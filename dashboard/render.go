@@ -159,7 +159,7 @@ type frame struct {
 	Start       string // where the page begins, with another collection too
 	Languages   []choice
 	Themes      []choice
-	JSON        string // URL of the page as JSON
+	JSON        string // URL of the page as JSON; "": what came of a change has none
 	ReadOnly    bool
 	LoggedIn    bool
 	Styles      []string // of the page, by asset name
@@ -177,24 +177,33 @@ type choice struct {
 }
 
 func (s *Server) frame(r *request, page, name string, view any) (*frame, error) {
-	f := &frame{View: view, Name: name, Lang: r.lang, Theme: themeOf(r), Collection: r.collection, Start: s.link("/"),
-		JSON: r.here("format", "json"), ReadOnly: s.o.ReadOnly, LoggedIn: s.o.Token != "" && s.loggedIn(r.Request)}
+	f := &frame{View: view, Name: name, Lang: r.lang, Theme: themeOf(r), Collection: r.collection, ReadOnly: s.o.ReadOnly, LoggedIn: s.o.Token != "" && s.loggedIn(r.Request)}
 	if t, ok := view.(titled); ok {
 		f.Title = t.title(r)
 	} else {
 		f.Title = r.T(name + ".title")
 	}
+	start := "/"
 	for _, p := range pages() {
 		f.Nav = append(f.Nav, navItem{p.name, s.link(p.path, "collection", s.named(r.collection)), p.name == page})
 		if p.name == page {
-			f.Start = s.link(p.path)
+			start = p.path
 		}
 	}
+	f.Start = s.link(start)
+	with := r.here
+	if r.Method == http.MethodPost { // what came of a change has no address: choices lead to where the page begins
+		with = func(name, value string) string {
+			return s.link(start, name, value, "collection", s.named(r.collection))
+		}
+	} else {
+		f.JSON = r.here("format", "json")
+	}
 	for _, lang := range languages {
-		f.Languages = append(f.Languages, choice{lang, r.here("lang", lang), lang == r.lang})
+		f.Languages = append(f.Languages, choice{lang, with("lang", lang), lang == r.lang})
 	}
 	for _, theme := range themes {
-		f.Themes = append(f.Themes, choice{theme, r.here("theme", theme), theme == f.Theme || theme == themeAuto && f.Theme == ""})
+		f.Themes = append(f.Themes, choice{theme, with("theme", theme), theme == f.Theme || theme == themeAuto && f.Theme == ""})
 	}
 	f.Styles, f.Scripts = s.pageAssets(page)
 	if s.o.Token != "" && !f.LoggedIn {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,8 +157,54 @@ func TestChoices(t *testing.T) {
 			t.Errorf("%s: %d cookies are set", test.name, kept)
 		}
 	}
-	if code, h, _ := get(t, s, "/kb"); code != 301 || h.Get("Location") != "/kb/" {
-		t.Errorf("without the last slash: %d to %q", code, h.Get("Location"))
+}
+
+// TestPathsThatAreNotTidy: they lead to a page below BasePath, however the dashboard is mounted.
+func TestPathsThatAreNotTidy(t *testing.T) {
+	s := server(t, engine(t), Options{BasePath: "/kb"})
+	for name, h := range map[string]http.Handler{"itself": s, "below a prefix": http.StripPrefix("/kb", s)} {
+		for target, want := range map[string]string{
+			"/kb": "/kb/", "/kb//": "/kb/", "/kb//browse?q=a": "/kb/browse?q=a", "/kb/./browse": "/kb/browse", "/kb/x/../browse": "/kb/browse",
+			"/kb/../../browse": "/kb/browse", "/kb/browse//a%2Fb/doc": "/kb/browse/a%2Fb/doc", "/kb//evil.example/": "/kb/evil.example/",
+		} {
+			if code, head, _ := get(t, h, target); code != 307 || head.Get("Location") != want {
+				t.Errorf("%s: %s: %d to %q; want %q", name, target, code, head.Get("Location"), want)
+			}
+		}
+		if code, _, body := get(t, h, "/kb/browse/a%2F..%2Fb/doc?uri=x&format=json"); code != 404 || !strings.Contains(body, `\"a/../b\"`) {
+			t.Errorf("%s: a collection with slashes in its name: %d %s", name, code, body)
+		}
+	}
+}
+
+// TestFormsThatCannotBeRead are refused for what they are, by every change.
+func TestFormsThatCannotBeRead(t *testing.T) {
+	s := server(t, engine(t), Options{EvalDir: t.TempDir(), UploadDir: t.TempDir()})
+	for _, path := range []string{"/login", "/health", "/ingest/start", "/ingest/delete", "/traces/query/try", "/evaluation/run", "/evaluation/questions"} {
+		if code, _, body := post(t, s, path, "what=%zz"); code != 400 || !strings.Contains(body, "the form cannot be read") {
+			t.Errorf("%s: a broken form: %d; want 400 and why", path, code)
+		}
+		if code, _, _ := post(t, s, path, "what="+strings.Repeat("a", maxForm)); code != 413 {
+			t.Errorf("%s: a form that is too large: %d; want 413", path, code)
+		}
+	}
+}
+
+// TestWhatCameOfAChangeLinksToPages: such a page has no address, so language and theme lead to where it began.
+func TestWhatCameOfAChangeLinksToPages(t *testing.T) {
+	s := server(t, engine(t), Options{})
+	ingest(t, s.eng, map[string]string{"heron.md": "A heron wades."})
+	for path, form := range map[string]string{"/ingest/delete": "what=all&collection=default", "/traces/query/try": "question=", "/ingest/start": ""} {
+		_, _, body := post(t, s, path, form)
+		all := links(t, body, "/")
+		if !slices.ContainsFunc(all, func(u string) bool { return strings.Contains(u, "lang=zh") }) {
+			t.Errorf("%s: the page offers no other language", path)
+		}
+		for _, u := range all {
+			if code := status(t, s, u); code != 200 {
+				t.Errorf("%s links to %s: %d", path, u, code)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package dashboard
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,7 +28,10 @@ func (s *Server) request(w http.ResponseWriter, r *http.Request) *request {
 		req.collection = r.URL.Query().Get("collection")
 	}
 	if req.collection == "" {
-		req.collection = s.firstShown(r.Context())
+		req.collection = s.o.Collection
+		if s.o.Token == "" || s.loggedIn(r) { // names of collections are for those who may see them
+			req.collection = s.firstShown(r.Context())
+		}
 	}
 	return req
 }
@@ -45,6 +50,22 @@ func (r *request) T(key string, args ...any) string { return r.s.texts[r.lang].t
 
 // param returns a parameter of the URL without blanks around it.
 func (r *request) param(name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
+
+// readForm reads the form of a change, of either of the kinds that browsers send, so that PostForm has it.
+func (r *request) readForm() error {
+	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
+	err := r.ParseForm()
+	if err == nil {
+		err = r.ParseMultipartForm(maxForm)
+	}
+	switch {
+	case err == nil, errors.Is(err, http.ErrNotMultipart):
+		return nil
+	case errors.As(err, new(*http.MaxBytesError)):
+		return err
+	}
+	return fmt.Errorf("the form cannot be read: %w: %w", err, rag.ErrInvalid)
+}
 
 // wantsJSON reports whether the answer is for a program.
 func (r *request) wantsJSON() bool { return r.URL.Query().Get("format") == "json" }

@@ -92,6 +92,18 @@ func readInstant(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no day (2006-01-02) and no instant (RFC 3339): %w", text, rag.ErrInvalid)
 }
 
+// readDays reads a range: a first and a last day, of which the last is part of it, or instants; "" is open.
+func readDays(from, to string) (since, until time.Time, err error) {
+	if since, err = readInstant(from); err != nil {
+		return since, until, err
+	}
+	until, err = readInstant(to)
+	if _, parse := time.Parse(time.DateOnly, strings.TrimSpace(to)); parse == nil {
+		until = until.AddDate(0, 0, 1)
+	}
+	return since, until, err
+}
+
 // tryFromTrace fills the form with what a trace says of its query; what it does not say stays at its default.
 func tryFromTrace(t *rag.Trace) tryForm {
 	f := tryForm{Question: t.UserQuery, Collection: t.Collection, Mode: t.Mode, Answer: t.Type == rag.TraceAsk, Against: t.ID}

@@ -31,6 +31,8 @@ type uploads struct {
 	dir string
 	now func() time.Time
 
+	deciding sync.Mutex // a batch is kept or discarded once, also where it is asked for twice
+
 	mu   sync.Mutex // guards root, and writing of descriptions
 	root *os.Root   // nil until something is uploaded
 }
@@ -227,6 +229,8 @@ func moveFile(root *os.Root, from, to string) error {
 
 // discard throws a batch away.
 func (u *uploads) discard(id string) error {
+	u.deciding.Lock()
+	defer u.deciding.Unlock()
 	if _, err := u.batch(id); err != nil {
 		return err
 	}
@@ -245,6 +249,9 @@ func (u *uploads) keep(b *batch, collection string) error {
 
 // remove deletes the files of documents that were deleted, by URI. Other URIs are left alone.
 func (u *uploads) remove(collection string, uris []string) error {
+	if u.dir == "" {
+		return nil
+	}
 	var errs []error
 	for _, uri := range uris {
 		name, ok := uploadName(uri)

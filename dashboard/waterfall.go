@@ -44,8 +44,8 @@ func drawWaterfall(w *trace.Waterfall, t *rag.Trace) []barRow {
 	for _, row := range w.Rows {
 		b := barRow{WaterfallRow: row}
 		if w.TotalMS > 0 {
-			b.W = max(leastBar, 100*(row.EndMS-row.StartMS)/w.TotalMS)
-			b.X = min(100-b.W, 100*row.StartMS/w.TotalMS)
+			b.W = max(leastBar, (row.EndMS-row.StartMS)/w.TotalMS*100)
+			b.X = min(100-b.W, row.StartMS/w.TotalMS*100)
 		}
 		if !b.Gap() {
 			b.Fill = fillOf(row.Stage)

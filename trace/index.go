@@ -136,12 +136,13 @@ func (x *Index) refresh(ctx context.Context) error {
 			break // what is older is not listed
 		}
 		f, err := x.read(ctx, name)
-		if err != nil {
-			return fmt.Errorf("read traces: %w", err)
-		}
 		if f != nil {
 			files = append(files, f)
 			total += len(f.entries)
+		}
+		if err != nil {
+			x.remember(files)
+			return fmt.Errorf("read traces: %w", err)
 		}
 	}
 	slices.Reverse(files)
@@ -153,7 +154,16 @@ func (x *Index) refresh(ctx context.Context) error {
 	return nil
 }
 
-// read returns a file with what has been added to it; nil if it is gone or empty.
+// remember keeps files as far as they were read, so that who gives up on many traces finds them read in part the next time.
+func (x *Index) remember(files []*file) {
+	for _, f := range files {
+		if !slices.Contains(x.files, f) {
+			x.files = append(x.files, f)
+		}
+	}
+}
+
+// read returns a file with what has been added to it, with an error as much as was read; nil if it is gone or empty.
 func (x *Index) read(ctx context.Context, name string) (*file, error) {
 	h, err := os.Open(filepath.Join(x.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

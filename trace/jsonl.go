@@ -158,11 +158,16 @@ func (j *JSONL) isOfAnotherDay(path string) bool {
 		return false
 	}
 	found := timestamp.FindSubmatch(head[:n])
-	return found != nil && string(found[1]) != j.now().Format(time.DateOnly)
+	if found == nil {
+		return false
+	}
+	first, err := time.Parse(time.RFC3339, string(found[1]))
+	return err == nil && first.Format(time.DateOnly) != j.now().In(first.Location()).Format(time.DateOnly)
 }
 
-// timestamp finds the day in the beginning of a trace: its third field, in the zone of the engine's clock.
-var timestamp = regexp.MustCompile(`"timestamp":"(\d{4}-\d\d-\d\d)T`)
+// timestamp finds the instant in the beginning of a trace: its third field. Its zone is that of the clock of the engine that
+// began the file, and the day is one there: other engines that write to it may have another.
+var timestamp = regexp.MustCompile(`"timestamp":"([^"]+)"`)
 
 // rotate renames the full file. Where another process did it first, the file is no longer there, or is a new and small
 // one: renamed too early, nothing of it is lost.

@@ -371,3 +371,82 @@ func TestKeepDaysAndTotal(t *testing.T) {
 		t.Errorf("kept %v: the newest should be there, and a few before it", got)
 	}
 }
+
+// TestDaysOfAFileAreInItsZone: engines in different zones write to one file for a day, and do not each begin a new one.
+func TestDaysOfAFileAreInItsZone(t *testing.T) {
+	dir := t.TempDir()
+	record := func(n int, now time.Time) {
+		t.Helper()
+		var p rag.Providers
+		trace.Register(&p)
+		sink, err := p.TraceSinks.New("jsonl", rag.Env{Dir: dir, Now: func() time.Time { return now }}, []byte(`{"keep_days": 3}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := sample(n)
+		tr.Timestamp = now
+		if err := sink.Record(t.Context(), &tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := func() int {
+		t.Helper()
+		all, err := filepath.Glob(filepath.Join(dir, "traces*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	east := time.FixedZone("", 13*60*60) // noon there is the day after
+	for i := range 6 {
+		now := noon.Add(time.Duration(i) * time.Second)
+		if i%2 == 1 {
+			now = now.In(east)
+		}
+		record(i, now)
+	}
+	if n := files(); n != 1 {
+		t.Errorf("one day is in %d files", n)
+	}
+	record(6, noon.AddDate(0, 0, 1).In(east))
+	if n := files(); n != 2 {
+		t.Errorf("two days are in %d files", n)
+	}
+}
+
+// impatient is a context that is over after so many looks at it.
+type impatient struct {
+	context.Context //nolint:containedctx // it is one itself
+	looks           int
+}
+
+func (c *impatient) Err() error {
+	if c.looks--; c.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReadersThatGiveUpGetOn: what one reader of many traces has read, the next one need not.
+func TestReadersThatGiveUpGetOn(t *testing.T) {
+	const n, looks = 60, 20
+	dir := t.TempDir()
+	sink := trace.NewJSONL(dir, trace.JSONLConfig{MaxBytes: 20_000})
+	for i := range n {
+		tr := sample(i)
+		if err := sink.Record(t.Context(), &tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index := trace.NewIndex(dir)
+	for try := range n {
+		page, err := index.List(&impatient{t.Context(), looks}, trace.Query{Limit: n})
+		if errors.Is(err, context.Canceled) && try < n/looks+1 {
+			continue
+		}
+		if err != nil || try == 0 || len(page.Traces) != n || page.Traces[0].ID != sample(n-1).ID || page.Traces[n-1].ID != sample(0).ID {
+			t.Fatalf("after giving up %d times: %v, %d traces; want %d in their order", try, err, len(page.Traces), n)
+		}
+		return
+	}
+}

@@ -93,7 +93,7 @@ func (a *app) printWaterfall(t *rag.Trace) {
 		return
 	}
 	p, columns := a.paint(a.out), max(a.width()-waterfallColumns, leastBar)
-	table := newTable("stage", "ms", "in", "out", "0"+strings.Repeat(" ", columns-len(ms(w.TotalMS))-1)+ms(w.TotalMS)+" ms").numbers(1, 2, 3)
+	table := newTable("stage", "ms", "in", "out", "0"+strings.Repeat(" ", max(columns-len(ms(w.TotalMS))-1, 1))+ms(w.TotalMS)+" ms").numbers(1, 2, 3)
 	for _, r := range w.Rows {
 		if r.Stage == "" {
 			table.add("(no stage)", ms(r.MS), "", "", bar(r.StartMS, r.EndMS, w.TotalMS, columns, "·"))
