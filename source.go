@@ -256,13 +256,15 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 		switch {
 		case rel == ".":
 			return nil
-		case d.IsDir() && !strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && !strings.HasPrefix(d.Name(), ".") && !isData(fsys, rel):
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
+		case d.IsDir():
+			err = fmt.Errorf("a data folder, with no documents in it: %w", ErrSkipped)
 		case d.Type()&fs.ModeSymlink != 0:
 			err = link(rel)
 		case !d.Type().IsRegular():
@@ -271,6 +273,9 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 		if err != nil {
 			if !yield(Source{URI: uri(rel)}, err) {
 				return stop
+			}
+			if d.IsDir() {
+				return fs.SkipDir
 			}
 			return nil
 		}
@@ -291,6 +296,17 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 		}
 		return nil
 	})
+}
+
+// isData reports whether a folder is the data folder of an engine: it holds a database and its lock, by the names that
+// the catalog "bolt" gives them.
+func isData(fsys fs.FS, dir string) bool {
+	for _, name := range []string{"rag.db", "LOCK"} {
+		if info, err := fs.Stat(fsys, path.Join(dir, name)); err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
 }
 
 // FileURI returns the file URI of an absolute path: bytes that are not printable ASCII are percent-encoded, so a

@@ -62,6 +62,20 @@ func TestDirYieldsFilesInOrderWithoutHiddenOnes(t *testing.T) {
 	}
 }
 
+func TestDirPassesOverDataFolders(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "kb/rag.db", "kb/LOCK", "kb/traces.jsonl", "kb/replies/00/x.json", "notes/rag.db", "notes/b.md"} {
+		put(t, dir, filepath.FromSlash(name))
+	}
+	files, failed := listing(t, rag.Dir(dir))
+	if diff := cmp.Diff([]string{"a.md", "b.md", "rag.db"}, files); diff != "" {
+		t.Error(diff)
+	}
+	if len(failed) != 1 || !errors.Is(failed["kb"], rag.ErrSkipped) {
+		t.Errorf("failed: %v, want the data folder, passed over", failed)
+	}
+}
+
 func TestDirFollowsNoLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: links need a privilege on Windows")

@@ -131,6 +131,13 @@ func TestManifestMistakes(t *testing.T) {
 	}
 }
 
+func TestManifestNeedsNoLineForADataFolder(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "a", "kb/rag.db": "", "kb/LOCK": "", "m.jsonl": `{"document_path": "a.md", "country": "uk"}`})
+	if _, err := parse(t, small).Manifest(filepath.Join(dir, "m.jsonl"), dir); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestManifestReportsAllMistakesAtOnce(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "a", "b.md": "b", "m.jsonl": `{"document_path": "a.md", "country": "Narnia", "x": 1}
 {"document_path": "a.md", "country": "uk"

@@ -85,6 +85,7 @@ func New(data Data, o Options) (*Adapter, error) {
 	}
 	a := &Adapter{options: o, data: data, slots: make(chan struct{}, o.Parallel), beat: heartbeat}
 	a.jobs = jobs.New(jobs.Options{Logger: o.Logger, Now: o.Now})
+	a.views.domains = domains{o.Domains, o.Collection}
 	var err error
 	if a.tools, err = a.choose(o.Tools); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
@@ -106,27 +107,48 @@ const instructions = `Passages of the user's own documents. Search here before a
 
 // build makes the server of the SDK with everything that is offered.
 func (a *Adapter) build() error {
-	a.server = mcp.NewServer(&mcp.Implementation{Name: a.options.Name, Title: "Search in your own documents", Version: a.options.Version}, &mcp.ServerOptions{
+	a.server = mcp.NewServer(&mcp.Implementation{Name: a.options.Name, Title: "Search in your own documents", Version: a.options.Version}, a.serverOptions())
+	return a.offer()
+}
+
+func (a *Adapter) serverOptions() *mcp.ServerOptions {
+	return &mcp.ServerOptions{
 		Instructions:      instructions,
 		Logger:            a.options.Logger,
 		CompletionHandler: a.complete,
 		// What is read depends on who asks and when: nobody may keep it for others.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.TTLMs, c.CacheScope = 0, "private" },
-	})
+	}
+}
+
+// offer registers tools, resources and prompts.
+func (a *Adapter) offer() error {
 	for _, t := range a.tools {
-		described, err := t.describe()
-		if err != nil {
+		if err := a.add(t); err != nil {
 			return err
 		}
-		a.server.AddTool(described, a.handle(t))
 	}
 	a.addResources()
 	a.addPrompts()
+	a.server.AddReceivingMiddleware(silenceCancelled)
 	return nil
+}
+
+func (a *Adapter) add(t *tool) error {
+	described, err := t.describe()
+	if err == nil {
+		a.server.AddTool(described, a.handle(t))
+	}
+	return err
 }
 
 // Server returns the server of the SDK, for programs that mount it themselves.
 func (a *Adapter) Server() *mcp.Server { return a.server }
 
-// Close ends jobs that are under way, and waits for them. The data stays open.
-func (a *Adapter) Close() { a.jobs.Close() }
+// Close ends jobs that are under way, and waits for them as long as a provider may take that does not look at its context.
+// The data stays open.
+func (a *Adapter) Close() {
+	ended := make(chan struct{})
+	go func() { defer close(ended); a.jobs.Close() }()
+	a.await(ended, "jobs")
+}

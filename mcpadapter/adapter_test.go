@@ -109,6 +109,7 @@ func TestToolsList(t *testing.T) {
 	if err != nil || len(b) > 6<<10 || len(list.Tools) > 8 {
 		t.Errorf("%d tools in %d bytes, %v: at most 8 in 6144", len(list.Tools), len(b), err)
 	}
+	t.Logf("%d tools in %d bytes", len(list.Tools), len(b))
 	all := mcpadapter.Presets()
 	list, err = connect(t, adapter(t, engine(t), mcpadapter.Options{Tools: all, Roots: []string{t.TempDir()}}), nil).ListTools(t.Context(), nil)
 	if err != nil {
@@ -127,7 +128,7 @@ func TestToolsList(t *testing.T) {
 			t.Errorf("%s: annotations %+v", tool.Name, a)
 		}
 	}
-	want := []string{"ask", "ask_question", "cancel_job", "delete_document", "get_document_summary", "ingest", "job_status", "list_collections", "list_topics", "query_knowledge_hub", "search", "search_documents", "stats"}
+	want := []string{"ask", "ask_question", "cancel_job", "delete_document", "explain_passage", "get_document_summary", "ingest", "job_status", "list_collections", "list_topics", "query_knowledge_hub", "search", "search_documents", "stats"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -173,6 +174,24 @@ func TestToolsAnswerAsTheirSystemsDo(t *testing.T) {
 	_, data = call(t, s, "ask_question", map[string]any{"query": "who won the cup of 1954?"})
 	if diff := cmp.Diff([]string{"answer", "intent", "question", "sources", "status"}, keys(data)); diff != "" || !slices.Contains([]any{rag.Reliable, rag.ToVerify, rag.NoAnswer}, data["status"]) {
 		t.Errorf("%s %v", diff, data)
+	}
+}
+
+func TestAPassageIsExplained(t *testing.T) {
+	s := connect(t, adapter(t, engine(t), mcpadapter.Options{}), nil)
+	_, found := call(t, s, "query_knowledge_hub", map[string]any{"query": "what does the heron eat?", "top_k": 2})
+	second := found["citations"].([]any)[1].(map[string]any)["chunk_id"]
+	text, data := call(t, s, "explain_passage", map[string]any{"query": "what does the heron eat?", "top_k": 1, "chunk_id": second})
+	if data["returned"] != false || data["rank"] != nil || !strings.Contains(text, data["verdict"].(string)) || !strings.Contains(text, "| dense | 2 |") {
+		t.Errorf("%s\n%v", text, data)
+	}
+	_, data = call(t, s, "explain_passage", map[string]any{"query": "what does the heron eat?", "chunk_id": second})
+	if data["returned"] != true || data["rank"] != 2.0 || len(data["stages"].([]any)) < 4 {
+		t.Errorf("%v", data)
+	}
+	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "explain_passage", Arguments: map[string]any{"query": "x", "chunk_id": "none"}})
+	if err != nil || !res.IsError {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 
@@ -341,6 +360,42 @@ func TestResourcesPromptsAndCompletion(t *testing.T) {
 	}
 }
 
+// TestResourcesAreListedInPages: every document once, in order, whatever the page.
+func TestResourcesAreListedInPages(t *testing.T) {
+	eng := engine(t)
+	var sets []rag.Sources
+	for i := range 230 {
+		sets = append(sets, rag.Bytes(fmt.Sprintf("mem:more/%03d.txt", i), []byte(fmt.Sprintf("Heron number %d.", i))))
+	}
+	for _, collection := range []string{"default", "other"} {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: collection, Sources: sets}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := connect(t, adapter(t, eng, mcpadapter.Options{}), nil)
+	seen := map[string]bool{}
+	pages, params := 0, &mcp.ListResourcesParams{}
+	for {
+		list, err := s.ListResources(t.Context(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages++
+		for _, r := range list.Resources {
+			if seen[r.URI] {
+				t.Errorf("%s is listed twice", r.URI)
+			}
+			seen[r.URI] = true
+		}
+		if params.Cursor = list.NextCursor; params.Cursor == "" {
+			break
+		}
+	}
+	if want := 1 + 2 + 2*230; len(seen) != want || pages != 5 {
+		t.Errorf("%d resources on %d pages, want %d on 5", len(seen), pages, want)
+	}
+}
+
 func TestDomainsOfferTheirTools(t *testing.T) {
 	d, err := domain.Load("../examples/domains/admissions.yaml")
 	if err != nil {
@@ -355,7 +410,14 @@ func TestDomainsOfferTheirTools(t *testing.T) {
 	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Sources: sets}); err != nil {
 		t.Fatal(err)
 	}
-	s := connect(t, adapter(t, eng, mcpadapter.Options{Domains: []*domain.Domain{d}}), nil)
+	s := connect(t, adapter(t, eng, mcpadapter.Options{Tools: []string{"hub", "docs"}, Domains: []*domain.Domain{d}}), nil)
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := json.Marshal(list); err != nil || !strings.Contains(string(b), "fields of admissions: country, ") {
+		t.Errorf("a filter does not tell the fields: %s, %v", b, err)
+	}
 	_, data := call(t, s, d.Tool.Name, map[string]any{"query": "IELTS score, fee, visa", "country": "GB", "business_date": "2026-01-01"})
 	got := map[string]string{}
 	for _, c := range data["citations"].([]any) {
@@ -364,6 +426,22 @@ func TestDomainsOfferTheirTools(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{"requirements-2026.md": "current", "visa-guide.md": "needs_review"}, got); diff != "" {
 		t.Error(diff)
+	}
+	// The rules of the domain hold in its collection, whichever tool asks: other names of values, and what is in force.
+	for tool, key := range map[string]string{"search": "results", "ask": "sources", "query_knowledge_hub": "citations"} {
+		args := map[string]any{"query": "IELTS score, fee, visa", "collection": d.Collection, "filter": `country = "GB"`}
+		if tool == "query_knowledge_hub" {
+			args = map[string]any{"query": "IELTS score, fee, visa, only Great Britain", "collection": d.Collection}
+		}
+		_, data := call(t, s, tool, args)
+		if len(data[key].([]any)) == 0 {
+			t.Errorf("%s finds nothing", tool)
+		}
+		for _, one := range data[key].([]any) {
+			if source := one.(map[string]any)["source"]; source != "requirements-2026.md" && source != "visa-guide.md" {
+				t.Errorf("%s finds %v", tool, source)
+			}
+		}
 	}
 	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: d.Tool.Name, Arguments: map[string]any{"query": "fee", "country": "Narnia"}})
 	if err != nil || !res.IsError {

@@ -30,7 +30,7 @@ func (a *Adapter) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.
 		case "document":
 			all, err = v.documentIDs(ctx, collection)
 		case "filter":
-			all, err = v.conditions(ctx, collection)
+			all, err = v.filters(ctx, collection)
 		}
 		return err
 	})
@@ -61,38 +61,38 @@ func (v *view) collectionNames(ctx context.Context) (names []string, err error) 
 }
 
 func (v *view) documentIDs(ctx context.Context, collection string) (ids []string, err error) {
-	for e, err := range v.engine.Documents(ctx, collection) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, e.DocID)
+	all, err := v.documents(ctx, collection)
+	for _, d := range all {
+		ids = append(ids, d.id)
 	}
-	return ids, nil
+	return ids, err
 }
 
 // maxScanned bounds how many passages a completion looks at: whoever types does not wait.
 const maxScanned = 20_000
 
-// conditions are filters of one condition each, of values that the metadata of the collection has.
-func (v *view) conditions(ctx context.Context, collection string) ([]string, error) {
-	seen := map[string]bool{}
-	scanned := 0
-	for c, err := range v.engine.Chunks(ctx, collection, rag.Filter{}) {
-		if err != nil {
-			return nil, err
-		}
-		if scanned++; scanned > maxScanned {
-			break
-		}
-		for field, value := range c.Meta {
-			list, ok := value.([]string)
-			if !ok {
-				seen[rag.Eq(field, value).String()] = true
+// filters are those of one condition each, of values that the metadata of the collection has.
+func (v *view) filters(ctx context.Context, collection string) ([]string, error) {
+	return v.conditions.get(ctx, v.engine, collection, func() ([]string, error) {
+		seen := map[string]bool{}
+		scanned := 0
+		for c, err := range v.engine.Chunks(ctx, collection, rag.Filter{}) {
+			if err != nil {
+				return nil, err
 			}
-			for _, one := range list {
-				seen[rag.Eq(field, one).String()] = true
+			if scanned++; scanned > maxScanned {
+				break
+			}
+			for field, value := range c.Meta {
+				list, ok := value.([]string)
+				if !ok {
+					seen[rag.Eq(field, value).String()] = true
+				}
+				for _, one := range list {
+					seen[rag.Eq(field, one).String()] = true
+				}
 			}
 		}
-	}
-	return slices.Sorted(maps.Keys(seen)), nil
+		return slices.Sorted(maps.Keys(seen)), nil
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/agent"
 )
 
 // excerpts is the data of search_documents.
@@ -30,8 +31,18 @@ func (a *Adapter) searchDocuments() *tool {
 	}
 }
 
+// courseQuery is the question of a tool that has no other parameter.
+func (c *call) courseQuery() (rag.Query, error) {
+	return c.ruled(rag.Query{Text: c.args.text("query"), Collection: c.adapter.options.Collection, Progress: c.done}, c.adapter.options.Now())
+}
+
 func runSearchDocuments(ctx context.Context, c *call) (*reply, error) {
-	res, err := c.engine.Search(ctx, rag.Query{Text: c.args.text("query"), TopK: courseExcerpts, Collection: c.adapter.options.Collection, Progress: c.done})
+	q, err := c.courseQuery()
+	if err != nil {
+		return nil, err
+	}
+	q.TopK = courseExcerpts
+	res, err := c.engine.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +84,15 @@ func (a *Adapter) askQuestion() *tool {
 }
 
 func runAskQuestion(ctx context.Context, c *call) (*reply, error) {
-	router, err := c.course()
+	q, err := c.courseQuery()
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.follow(router.AskStream(ctx, rag.AskRequest{Query: rag.Query{Text: c.args.text("query"), Collection: c.adapter.options.Collection, Progress: c.done}}))
+	router, err := c.agent(agent.Course, q.Collection)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.follow(router.AskStream(ctx, rag.AskRequest{Query: q}))
 	if err != nil {
 		return nil, err
 	}

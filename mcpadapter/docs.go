@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/agent"
 )
 
 // searched is the data of search.
@@ -26,14 +27,23 @@ type snippet struct {
 
 const maxSnippet = 200
 
-// filterParam is a condition that the caller may add; what a principal is forced to holds besides.
-var filterParam = param{name: "filter", kind: textKind, about: `condition on metadata, such as: year >= 2025 and country = "uk"`}
+// filterParam is a condition that the caller may add; what a principal is forced to holds besides. It names the fields that
+// domains have.
+func (a *Adapter) filterParam() param {
+	p := param{name: "filter", kind: textKind, about: `condition on metadata, such as: year >= 2025 and country = "uk"`}
+	for _, d := range a.options.Domains {
+		if names := filterable(d); len(names) > 0 {
+			p.about += fmt.Sprintf("; fields of %s: %s", d.Name, strings.Join(names, ", "))
+		}
+	}
+	return p
+}
 
 func (a *Adapter) search() *tool {
 	return &tool{
 		name: "search", title: "Search", out: searched{}, run: runSearch,
 		about:  "Find passages by meaning and by words, best first. Use it before answering from memory.",
-		params: []param{question("question or keywords"), topK(), a.collectionParam(), filterParam},
+		params: []param{question("question or keywords"), topK(), a.collectionParam(), a.filterParam()},
 	}
 }
 
@@ -47,7 +57,7 @@ func (c *call) query() (rag.Query, error) {
 		}
 		q.Filter = f
 	}
-	return q, nil
+	return c.ruled(q, c.adapter.options.Now())
 }
 
 func runSearch(ctx context.Context, c *call) (*reply, error) {
@@ -97,7 +107,7 @@ func (a *Adapter) ask() *tool {
 	return &tool{
 		name: "ask", title: "Ask", out: answered{}, run: runAsk,
 		about:  "Answer a question from the documents, every statement with its source [n]. Refuses where they do not tell.",
-		params: []param{question("question"), topK(), a.collectionParam(), filterParam},
+		params: []param{question("question"), topK(), a.collectionParam(), a.filterParam()},
 	}
 }
 
@@ -106,7 +116,7 @@ func runAsk(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := c.hub()
+	router, err := c.agent(agent.Hub, q.Collection)
 	if err != nil {
 		return nil, err
 	}
@@ -173,36 +183,36 @@ func (a *Adapter) listTopics() *tool {
 }
 
 func runListTopics(ctx context.Context, c *call) (*reply, error) {
-	all, _, err := c.sections(ctx, c.args.text("collection"))
+	all, err := c.sections(ctx, c.args.text("collection"))
 	if err != nil {
 		return nil, err
 	}
-	data := topics{Topics: all[:min(len(all), maxTopics)], Truncated: len(all) > maxTopics}
+	data := topics{Topics: all.first, Truncated: all.total > len(all.first)}
 	text := "- " + strings.Join(data.Topics, "\n- ")
 	if data.Truncated {
-		text += fmt.Sprintf("\n\n%d more are not listed.", len(all)-maxTopics)
+		text += fmt.Sprintf("\n\n%d more are not listed.", all.total-len(all.first))
 	}
 	return &reply{text: text, data: data}, nil
 }
 
-// sections returns the distinct sections of a collection, sorted.
-func (v *view) sections(ctx context.Context, name string) ([]string, rag.CollectionInfo, error) {
-	infos, err := v.engine.Collections(ctx)
-	if err != nil {
-		return nil, rag.CollectionInfo{}, err
-	}
-	at := slices.IndexFunc(infos, func(i rag.CollectionInfo) bool { return i.Name == name })
-	if at < 0 {
-		return nil, rag.CollectionInfo{}, fmt.Errorf("there is no collection %q: list_collections names them: %w", name, rag.ErrNotFound)
-	}
-	seen := map[string]bool{}
-	for chunk, err := range v.engine.Chunks(ctx, name, rag.Filter{}) {
-		if err != nil {
-			return nil, infos[at], err
+// topicList is the distinct sections of a collection: the first maxTopics, sorted, and how many there are.
+type topicList struct {
+	first []string
+	total int
+}
+
+func (v *view) sections(ctx context.Context, collection string) (topicList, error) {
+	return v.topics.get(ctx, v.engine, collection, func() (topicList, error) {
+		seen := map[string]bool{}
+		for chunk, err := range v.engine.Chunks(ctx, collection, rag.Filter{}) {
+			if err != nil {
+				return topicList{}, err
+			}
+			seen[section(&chunk)] = true
 		}
-		seen[section(&chunk)] = true
-	}
-	return append([]string{}, slices.Sorted(maps.Keys(seen))...), infos[at], nil
+		all := append([]string{}, slices.Sorted(maps.Keys(seen))...)
+		return topicList{slices.Clone(all[:min(len(all), maxTopics)]), len(all)}, nil
+	})
 }
 
 // statistics is the data of stats.
@@ -222,10 +232,14 @@ func (a *Adapter) stats() *tool {
 }
 
 func runStats(ctx context.Context, c *call) (*reply, error) {
-	all, info, err := c.sections(ctx, c.args.text("collection"))
+	info, err := collectionInfo(ctx, c.engine, c.args.text("collection"))
 	if err != nil {
 		return nil, err
 	}
-	s := statistics{info.Chunks, info.Documents, len(all), info.Header.Dims}
+	all, err := c.sections(ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	s := statistics{info.Chunks, info.Documents, all.total, info.Header.Dims}
 	return &reply{text: fmt.Sprintf("%d passages of %d documents in %d sections; vectors of length %d.", s.Chunks, s.Sources, s.Topics, s.Dim), data: s}, nil
 }

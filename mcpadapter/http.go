@@ -54,10 +54,10 @@ func (a *Adapter) Handler(o HTTPOptions) (http.Handler, error) {
 		return nil, fmt.Errorf("mcp: max_body %d, rate %v, burst %d: none may be negative: %w", o.MaxBody, o.Rate, o.Burst, rag.ErrInvalid)
 	}
 	streamable := func(stateless bool) http.Handler {
-		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return a.server }, &mcp.StreamableHTTPOptions{
+		return quietly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return a.server }, &mcp.StreamableHTTPOptions{
 			Stateless: stateless, SessionTimeout: sessionTimeout, PropagateRequestCancellation: true, MaxRequestBodyBytes: o.MaxBody,
 			Logger: a.options.Logger, DisableLocalhostProtection: true, // guard knows more names
-		})
+		}))
 	}
 	h := streamable(true)
 	if !o.Stateless {

@@ -2,7 +2,6 @@ package mcpadapter
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := c.hub()
+	router, err := c.agent(agent.Hub, q.Collection)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +55,12 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	for _, side := range d.SubQueries {
 		q.Also = append(q.Also, rag.SubQuery{Text: side})
 	}
-	q.Filter = d.Filters
+	all := q.Filter
+	q.Filter = rag.And(all, d.Filters)
 	res, err := c.engine.Search(ctx, q)
 	if err == nil && len(res.Hits) == 0 && !d.Filters.IsZero() {
 		c.notes = append(c.notes, rag.Note{Stage: "routing", Reason: "nothing where " + d.Filters.String() + ": all documents were searched"})
-		q.Filter = rag.Filter{}
+		q.Filter = all
 		res, err = c.engine.Search(ctx, q)
 	}
 	if err != nil {
@@ -193,18 +193,4 @@ func runDocumentSummary(ctx context.Context, c *call) (*reply, error) {
 	text := fmt.Sprintf("**%s**\n\n- source: %s\n- processed: %s, %s\n- %d passages, %d characters, %d a passage\n- %d pictures\n",
 		title(e.Title, e.URI), s.SourcePath, s.ProcessedAt, s.Status, s.ChunkCount, s.TotalChars, s.AvgChunkSize, len(s.Images))
 	return &reply{text: text, data: s}, nil
-}
-
-// entry finds a document by the digest of its source, its ID, its URI or its path.
-func (v *view) entry(ctx context.Context, collection, name string) (rag.Entry, error) {
-	wanted := strings.ToLower(strings.TrimSpace(name))
-	for e, err := range v.engine.Documents(ctx, collection) {
-		if err != nil {
-			return e, err
-		}
-		if e.DocID == wanted || hex.EncodeToString(e.Digest[:]) == wanted || e.URI == name || place(e.URI) == name {
-			return e, nil
-		}
-	}
-	return rag.Entry{}, fmt.Errorf("no document %q in the collection %q: %w", cut(name, 80), collection, rag.ErrNotFound)
 }

@@ -31,7 +31,7 @@ func runIngest(ctx context.Context, c *call) (*reply, error) {
 		return nil, err
 	}
 	if !c.principal.Filter.IsZero() {
-		return nil, fmt.Errorf("ingest: only a part of the data may be seen here: %w", rag.ErrUnsupported)
+		return nil, fmt.Errorf("ingest: who sees only documents where %s may not: a file could take the place of somebody else's document under the same path: %w", c.principal.Filter, rag.ErrUnsupported)
 	}
 	a, collection := c.adapter, c.args.text("collection")
 	j, err := a.jobs.Start(jobs.Spec{

@@ -45,7 +45,8 @@ func (c *call) picturesOf(ctx context.Context, res *rag.Result, b *strings.Build
 				continue
 			}
 			seen[img.ID] = true
-			data, err := c.engine.Image(ctx, res.Collection, img.ID)
+			// Whoever sees the passage sees the picture: a view would look for it among all its passages.
+			data, err := c.shared.engine.Image(ctx, res.Collection, img.ID)
 			if errors.Is(err, rag.ErrNotFound) {
 				continue // gone since the search
 			}

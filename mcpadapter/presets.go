@@ -10,21 +10,24 @@ import (
 )
 
 // DefaultTools are offered where nothing is chosen: enough to find, list and answer, and few enough for a small model.
-var DefaultTools = []string{"hub", "ask"}
+var DefaultTools = []string{"hub", "ask", "explain"}
 
 // presets are the tools by preset. Each preset has the names, parameters and fields of a system that it stands for.
 func (a *Adapter) presets() map[string][]*tool {
 	return map[string][]*tool{
-		"hub":    {a.queryHub(), a.listCollections(), a.documentSummary()},
-		"docs":   {a.search(), a.ask(), a.listTopics(), a.stats()},
-		"course": {a.searchDocuments(), a.askQuestion()},
-		"ingest": {a.ingest(), a.jobStatus(), a.cancelJob()},
-		"delete": {a.deleteDocument()},
+		"hub":     {a.queryHub(), a.listCollections(), a.documentSummary()},
+		"docs":    {a.search(), a.ask(), a.listTopics(), a.stats()},
+		"course":  {a.searchDocuments(), a.askQuestion()},
+		"explain": {a.explainPassage()},
+		"ingest":  {a.ingest(), a.jobStatus(), a.cancelJob()},
+		"delete":  {a.deleteDocument()},
 	}
 }
 
 // Presets lists the presets that Options.Tools can name. "ingest" and "delete" change data.
-func Presets() []string { return []string{"hub", "docs", "course", "ingest", "delete"} }
+func Presets() []string {
+	return []string{"hub", "docs", "course", "explain", "ingest", "delete"}
+}
 
 // Writes reports whether one of these presets or tools changes data, which must then be open for writing. Names that are
 // not known are for [New] to refuse.

@@ -18,7 +18,7 @@ func (a *Adapter) addPrompts() {
 		Arguments: []*mcp.PromptArgument{
 			{Name: "question", Required: true, Description: "what is to be answered"},
 			{Name: "collection", Description: "default: " + a.options.Collection},
-			{Name: "filter", Description: filterParam.about},
+			{Name: "filter", Description: a.filterParam().about},
 		},
 	}, a.promptAnswer)
 }
@@ -43,6 +43,10 @@ func (a *Adapter) promptAnswer(ctx context.Context, req *mcp.GetPromptRequest) (
 	}
 	var b strings.Builder
 	err := a.seen(ctx, req.Extra, func(v *view) error {
+		q, err := v.ruled(q, a.options.Now())
+		if err != nil {
+			return invalidParams("filter: " + sentence(err))
+		}
 		res, err := v.engine.Search(ctx, q)
 		if err != nil {
 			return errors.New(sentence(err))

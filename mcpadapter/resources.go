@@ -136,27 +136,29 @@ func (v *view) appendDocuments(ctx context.Context, list *mcp.ListResourcesResul
 	if err != nil {
 		return err
 	}
-	at := 0
+	at, full := 0, len(list.Resources)+listedPage
 	for _, info := range infos {
-		if at+info.Documents <= skip {
-			at += info.Documents
-			continue
+		all, err := v.documents(ctx, info.Name)
+		if err != nil {
+			return err
 		}
-		for e, err := range v.engine.Documents(ctx, info.Name) {
+		for i := max(0, skip-at); i < len(all); i++ {
+			if len(list.Resources) >= full {
+				list.NextCursor = documentCursor + strconv.Itoa(at+i)
+				return nil
+			}
+			e, err := v.engine.Entry(ctx, info.Name, all[i].uri)
+			if errors.Is(err, rag.ErrNotFound) {
+				continue // gone since
+			}
 			if err != nil {
 				return err
-			}
-			if at++; at <= skip {
-				continue
-			}
-			if at > skip+listedPage {
-				list.NextCursor = documentCursor + strconv.Itoa(skip+listedPage)
-				return nil
 			}
 			list.Resources = append(list.Resources, &mcp.Resource{
 				URI: resourceURI(info.Name, e.DocID), Name: fileName(e.URI), Title: title(e.Title, e.URI), MIMEType: "text/markdown",
 			})
 		}
+		at += len(all)
 	}
 	return nil
 }

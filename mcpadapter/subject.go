@@ -7,11 +7,60 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/agent"
 	"github.com/seed-d8745b77/rag/domain"
 )
 
 // maxWordsListed is the longest vocabulary that a schema lists; more would cost every conversation.
 const maxWordsListed = 24
+
+// domains are those that are offered.
+type domains struct {
+	list     []*domain.Domain
+	standard string // collection of a domain that names none
+}
+
+// of returns the domain whose collection this is; nil if it is of none.
+func (ds domains) of(collection string) *domain.Domain {
+	for _, d := range ds.list {
+		if d.Collection == collection || d.Collection == "" && collection == ds.standard {
+			return d
+		}
+	}
+	return nil
+}
+
+// filterable lists the fields of a domain that can be asked for, in the order of its file.
+func filterable(d *domain.Domain) (names []string) {
+	for _, f := range d.Fields {
+		if f.Filterable {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// DomainFields are the fields of a domain by which a question can name documents, as package agent wants them. A nil domain
+// has none.
+func DomainFields(d *domain.Domain) []agent.Field {
+	if d == nil {
+		return nil
+	}
+	var out []agent.Field
+	for _, f := range d.Fields {
+		switch {
+		case f.Type == domain.Date:
+			out = append(out, agent.Field{Name: f.Name, Days: true})
+		case f.Filterable && len(f.Enum) > 0:
+			field := agent.Field{Name: f.Name, Kind: agent.IsKind(f.Name)}
+			for _, word := range f.Enum {
+				field.Values = append(field.Values, agent.Value{Value: word, Names: f.Aliases[word]})
+			}
+			out = append(out, field)
+		}
+	}
+	return out
+}
 
 // domainTool is the tool that a domain describes: a parameter for each field that may be asked for, its forced filter, its
 // collection and its validity policy. The search underneath is the same as anybody's.

@@ -76,6 +76,11 @@ func modelName(m rag.ChatModel) string {
 func (a *asker) ask(ctx context.Context, about string, req rag.ChatRequest, read func(reply string) error) error {
 	steps := rag.StepsOf(ctx)
 	key := replyKey(a.name, about, req)
+	end, err := a.c.Replies.turn(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if reply, ok := a.c.Replies.get(key); ok && read(reply) == nil {
 		steps.Count(rag.StepCount{Step: a.step, Cached: 1})
 		return nil
@@ -86,7 +91,6 @@ func (a *asker) ask(ctx context.Context, about string, req rag.ChatRequest, read
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	var err error
 	for range a.c.Tries {
 		if err := steps.Spend(a.step, a.c.MaxCalls); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/agent"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/mcpadapter"
 )
 
 // asker answers a question: [agent.Agent.AskStream] or its kin.
@@ -19,7 +20,7 @@ func newAgent(eng *rag.Engine, d *domain.Domain) (*agent.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Fields = agent.Merge(domainFields(d), c.Fields)
+	c.Fields = agent.Merge(mcpadapter.DomainFields(d), c.Fields)
 	return agent.New(eng, c)
 }
 
@@ -29,25 +30,4 @@ func agentAsker(a *agent.Agent, searching bool) asker {
 		return a.AskAgentStream
 	}
 	return a.AskStream
-}
-
-// domainFields are the fields of a domain by which a question can name documents.
-func domainFields(d *domain.Domain) []agent.Field {
-	if d == nil {
-		return nil
-	}
-	var out []agent.Field
-	for _, f := range d.Fields {
-		switch {
-		case f.Type == domain.Date:
-			out = append(out, agent.Field{Name: f.Name, Days: true})
-		case f.Filterable && len(f.Enum) > 0:
-			field := agent.Field{Name: f.Name, Kind: agent.IsKind(f.Name)}
-			for _, word := range f.Enum {
-				field.Values = append(field.Values, agent.Value{Value: word, Names: f.Aliases[word]})
-			}
-			out = append(out, field)
-		}
-	}
-	return out
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -22,6 +23,7 @@ const (
 	role     = "RAG_TEST_ROLE"
 	roleMain = "main" // be the command
 	roleHold = "hold" // open the data folder given as argument, and keep it until standard input ends
+	roleHost = "host" // have the command given as arguments serve, and wait to be killed
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +31,11 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case roleMain:
 		main()
+	case roleHost:
+		if err := host(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case roleHold:
 		if err := hold(os.Args[1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -72,6 +79,10 @@ func registerTestProviders() {
 		<-ctx.Done()
 		fmt.Fprintln(os.Stderr, "waited")
 		return ctx.Err()
+	})})
+	register("stuck", &ragtest.HashEmbedder{Before: atQuestions(func(context.Context) error {
+		<-time.After(time.Hour) // and does not look at its context
+		return nil
 	})})
 	rag.Default.Rerankers.Register("backwards", rag.Typed(func(rag.Env, struct{}) (rag.Reranker, error) { return backwards{}, nil }))
 }

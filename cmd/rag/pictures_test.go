@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"image"
+	_ "image/jpeg"
 	"image/png"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,4 +98,42 @@ func TestPicturesBesideMarkdown(t *testing.T) {
 	s.write("docs/img/mast.png", string(drawing(t, 100)))
 	s.rag("ingest", "docs", "--dry-run").want(exitDone).prints("picture changed: img/mast.png")
 	s.rag("delete", "docs/guide.md").want(exitDone).prints("1 document", "1 picture that nothing else shows")
+}
+
+// A picture in a passage reaches a client of the protocol as one, and small enough for it.
+func TestPicturesAreServed(t *testing.T) {
+	s := newShell(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	img := image.NewNRGBA(image.Rect(0, 0, 900, 700))
+	for i := range img.Pix {
+		img.Pix[i] = uint8(rnd.Uint32()) | 0x80 // noise does not compress
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil || b.Len() < 1<<20 {
+		t.Fatalf("%d bytes, %v", b.Len(), err)
+	}
+	s.write("docs/noise.png", b.String())
+	s.write("docs/masts.md", "# Masts\n\nHow masts are built.\n\n![a mast in fog](noise.png)\n")
+	s.rag("ingest", "docs/masts.md").want(exitDone)
+	v := s.serveMCP()
+	var res struct {
+		Content []struct{ Type, MIMEType, Text, Data string }
+	}
+	m := v.ask("tools/call", `{"name":"query_knowledge_hub","arguments":{"query":"how are masts built?"}}`)
+	if err := json.Unmarshal(m.Result, &res); err != nil || len(res.Content) != 2 {
+		t.Fatalf("%v: %.300s", err, m.Result)
+	}
+	text, shown := res.Content[0], res.Content[1]
+	if text.Type != "text" || !strings.Contains(text.Text, "Picture 1 is from [1]: a mast in fog") {
+		t.Errorf("%+v", text)
+	}
+	data, err := base64.StdEncoding.DecodeString(shown.Data)
+	if err != nil || shown.Type != "image" || len(shown.Data) > 1<<20 {
+		t.Fatalf("a %s of %d bytes, %v", shown.Type, len(shown.Data), err)
+	}
+	decoded, format, err := image.Decode(bytes.NewReader(data))
+	if err != nil || "image/"+format != shown.MIMEType || decoded.Bounds().Dx() < 300 {
+		t.Errorf("%s %v, %v", shown.MIMEType, decoded, err)
+	}
+	v.end()
 }

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-d8745b77/rag"
 )
 
 // server is `rag serve mcp` as a host runs it.
@@ -95,13 +99,19 @@ func (v *server) ask(method, params string) wireMessage {
 // search calls query_knowledge_hub and returns its text, and whether that is an error.
 func (v *server) search(question string) (text string, failed bool) {
 	v.t.Helper()
-	m := v.ask("tools/call", fmt.Sprintf(`{"name":"query_knowledge_hub","arguments":{"query":%q}}`, question))
+	return v.call("query_knowledge_hub", fmt.Sprintf(`{"query":%q}`, question))
+}
+
+// call calls a tool and returns its text, and whether that is an error.
+func (v *server) call(tool, arguments string) (text string, failed bool) {
+	v.t.Helper()
+	m := v.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))
 	var r struct {
 		Content []struct{ Text string }
 		IsError bool
 	}
 	if m.Error != nil || json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
-		v.t.Fatalf("search: %+v", m)
+		v.t.Fatalf("%s %s: %+v", tool, arguments, m)
 	}
 	return r.Content[0].Text, r.IsError
 }
@@ -161,6 +171,11 @@ func TestServeMCPOutlivesBadMessages(t *testing.T) {
 		{"no JSON", `{"jsonrpc":`, -32700},
 		{"no object", `5`, -32600},
 		{"10 MB", `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", 10<<20) + `"}}`, -32600},
+		{"no message", `{}`, -32600},
+		{"neither request nor answer", `{"jsonrpc":"2.0","id":1003}`, -32600},
+		{"another version", `{"jsonrpc":"1.0","id":1004,"method":"ping"}`, -32600},
+		{"an empty batch", `[]`, -32600},
+		{"a batch of what is no message", `[5]`, -32600},
 		{"unknown method", `{"jsonrpc":"2.0","id":1000,"method":"no/such"}`, -32601},
 		{"unknown tool", `{"jsonrpc":"2.0","id":1001,"method":"tools/call","params":{"name":"nope"}}`, -32602},
 		{"wrong type of params", `{"jsonrpc":"2.0","id":1002,"method":"tools/call","params":{"name":5}}`, -32602},
@@ -169,6 +184,24 @@ func TestServeMCPOutlivesBadMessages(t *testing.T) {
 		if m := v.receive(); m.Error == nil || m.Error.Code != tt.code || strings.Contains(m.Error.Message, "goroutine") {
 			t.Errorf("%s: %+v %+v, want %d", tt.name, m, m.Error, tt.code)
 		}
+	}
+	for _, tt := range []struct{ arguments, want string }{
+		{`{"query":"x","top_k":0}`, "top_k is 0: give a whole number from 1 to 20"},
+		{`{"query":"x","top_k":21}`, "top_k is 21: give a whole number from 1 to 20"},
+		{`{"query":"x","top_k":"5"}`, `top_k is the text "5": give a whole number from 1 to 20`},
+		{`{"query":["x"]}`, "query is a list: give a text"},
+		{`{"query":""}`, "query is empty: give a text"},
+		{`{}`, "query is missing: give a text"},
+		{`[]`, "the arguments are no JSON object"},
+	} {
+		text, failed := v.call("query_knowledge_hub", tt.arguments)
+		if !failed || !strings.HasPrefix(text, tt.want) {
+			t.Errorf("%s: %v %q, want %q", tt.arguments, failed, text, tt.want)
+		}
+	}
+	v.send(`[{"jsonrpc":"2.0","id":2000,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/nothing"},{"jsonrpc":"2.0","id":2001,"method":"ping"}]`)
+	if text, err := v.out.ReadString('\n'); err != nil || !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"id":2000`) || !strings.Contains(text, `"id":2001`) {
+		t.Errorf("a batch: %q, %v", text, err)
 	}
 	v.ask("ping", `{}`)
 	v.end()
@@ -197,19 +230,60 @@ func TestServeMCPWithProvidersThatMisbehave(t *testing.T) {
 	}
 }
 
+// A call that is cancelled is answered by nothing, its work ends, and its trace says so.
 func TestServeMCPCancels(t *testing.T) {
 	s := withData(t)
 	v := s.serveMCP("--config", s.write("waits.yaml", "embedder: waits\n"))
-	id := v.begin("tools/call", `{"name":"query_knowledge_hub","arguments":{"query":"days of leave"}}`)
+	id := v.begin("tools/call", `{"name":"ask","arguments":{"query":"days of leave"}}`)
 	v.waitFor("waiting")
 	v.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 	v.waitFor("waited")
-	v.ask("ping", `{}`)
-	v.begin("tools/call", `{"name":"query_knowledge_hub","arguments":{"query":"days of leave"}}`)
-	v.waitFor("waiting")
-	v.in.Close() // the host is killed
-	go func() { _, _ = io.Copy(io.Discard, v.out) }()
-	for v.stderr.Scan() { // to its end: the process is gone
+	ping := v.begin("ping", `{}`)
+	if m := v.receive(); m.ID == nil || *m.ID != ping {
+		t.Errorf("after the cancelled call comes %+v", m)
+	}
+	v.end()
+	s.tracesSay("context canceled")
+}
+
+// tracesSay checks the error of the last trace of a question.
+func (s *shell) tracesSay(want string) {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.dir, ".rag", "traces.jsonl"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	said := "nothing"
+	for line := range strings.Lines(string(data)) {
+		var one rag.Trace
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			s.t.Fatal(err)
+		}
+		if one.Type != rag.TraceIngest {
+			said = one.Error
+		}
+	}
+	if !strings.Contains(said, want) {
+		s.t.Errorf("the trace says %q, want %q", said, want)
+	}
+}
+
+// What is piped in is answered although the input ends behind it, and a call that would take for ever ends with it.
+func TestServeMCPAnswersWhatIsPipedIn(t *testing.T) {
+	s := withData(t)
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	search := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"days of leave"}}}` // without a line end
+	for _, tt := range []struct {
+		embedder, want string
+		answers        int
+	}{{"hash", "27 days", 2}, {"waits", "serverInfo", 1}, {"stuck", "serverInfo", 1}} {
+		cmd := s.command("serve", "mcp", "--tools", "docs", "--config", s.write(tt.embedder+".yaml", "embedder: "+tt.embedder+"\n"))
+		cmd.Stdin = strings.NewReader(hello + search)
+		out, err := cmd.Output()
+		if err != nil || strings.Count(string(out), "\n") != tt.answers || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: %v, %s", tt.embedder, err, out)
+		}
 	}
 }
 
