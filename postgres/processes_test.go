@@ -1,0 +1,5 @@
+package postgres_test
+
+const workEnv = "RAG_TEST_POSTGRES_WORK"
+
+func workAs(string) int { return 1 }
