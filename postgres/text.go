@@ -91,3 +91,14 @@ func instant(s *string) (time.Time, error) {
 	}
 	return time.Unix(sec, nsec).UTC(), nil
 }
+
+// textsOf leaves out what no column of text can hold, and so is no ID.
+func textsOf(ids []string) []string {
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if isText(id) {
+			texts = append(texts, id)
+		}
+	}
+	return texts
+}
