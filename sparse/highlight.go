@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
+	"github.com/seed-d8745b77/rag/internal/terms"
 )
 
 var _ rag.Highlighter = (*BM25)(nil)
@@ -26,10 +27,10 @@ func (x *BM25) Highlight(ctx context.Context, collection string, q rag.SparseQue
 	if err != nil {
 		return nil, err
 	}
-	h := highlighter{analyzer: x.analyzer, terms: map[string]bool{}, grams: map[string]bool{}, seen: map[string]map[string]bool{}}
+	h := highlighter{analyzer: x.maker.Analyzer, terms: map[string]bool{}, grams: map[string]bool{}, seen: map[string]map[string]bool{}}
 	asked := x.ask(index, q)
-	defer asked.giveBack()
-	for _, clause := range asked.clauses {
+	defer asked.GiveBack()
+	for _, clause := range asked.Clauses {
 		for _, term := range clause.Terms {
 			h.terms[term] = true
 		}
@@ -57,7 +58,7 @@ type highlighter struct {
 }
 
 func (h *highlighter) text(r rag.TextRecord) (found []rag.TextRange) {
-	h.stemming = stemming(r)
+	h.stemming = terms.Stemming(r.Text, r.Language)
 	if h.seen[h.stemming] == nil {
 		h.seen[h.stemming] = map[string]bool{}
 	}
