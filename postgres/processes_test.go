@@ -203,6 +203,8 @@ func TestProcesses(t *testing.T) {
 	t.Run("two ingest the same folder", func(t *testing.T) {
 		writePapers(t, folder, 2)
 		one, two := start(t, work{"ingest", at, folder}), start(t, work{"ingest", at, folder})
+		one.in.Close() // one of them waits for the other
+		two.in.Close()
 		one.finish(t)
 		two.finish(t)
 		whole(t, eng, "version2")
@@ -241,7 +243,7 @@ func TestProcesses(t *testing.T) {
 		}
 	})
 	t.Run("indexes are built anew", func(t *testing.T) {
-		for range 3 {
+		for range 20 {
 			if _, err := eng.Reindex(t.Context(), rag.ReindexRequest{}); err != nil {
 				t.Fatal(err)
 			}

@@ -175,3 +175,16 @@ func execSQL(t testing.TB, c postgres.Config, sql string) {
 		t.Fatal(err)
 	}
 }
+
+// holdTable keeps all others from a table until free is called.
+func holdTable(t *testing.T, c postgres.Config, table string) (free func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), c.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "begin; lock table "+c.Schema+"."+table); err != nil {
+		t.Fatal(err)
+	}
+	return func() { conn.Close(t.Context()) }
+}
