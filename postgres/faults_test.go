@@ -36,7 +36,7 @@ func through(t *testing.T, at postgres.Config) (*proxy, postgres.Config) {
 	}
 	p := &proxy{to: u.Host, conns: map[net.Conn]bool{}}
 	p.left.Store(-1)
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at the end of the test
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func through(t *testing.T, at postgres.Config) (*proxy, postgres.Config) {
 }
 
 func (p *proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.to) //nolint:noctx // on this machine
+	server, err := net.Dial("tcp", p.to)
 	if err != nil {
 		client.Close()
 		return

@@ -54,11 +54,11 @@ func (a *args) where(f rag.Filter) string {
 	case rag.OpEq:
 		return a.equal(f.Field, f.Value)
 	case rag.OpIn:
-		any := rag.Filter{Op: rag.OpOr}
+		one := rag.Filter{Op: rag.OpOr}
 		for _, v := range f.Values {
-			any.Args = append(any.Args, rag.Eq(f.Field, v))
+			one.Args = append(one.Args, rag.Eq(f.Field, v))
 		}
-		return a.where(any)
+		return a.where(one)
 	case rag.OpExists:
 		return "fields ? " + a.add(textOf(f.Field)) + "::text"
 	case rag.OpPrefix:

@@ -105,7 +105,7 @@ func (s *server) start(ctx context.Context, bin string) error {
 		close(s.done)
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		close(s.done)
 		return err

@@ -76,6 +76,7 @@ type Vectors struct {
 type vectorTable struct {
 	id   int64
 	dims int
+	half bool // the graph has half the bits of each number
 }
 
 func (t vectorTable) name() string { return fmt.Sprintf("vectors_%d", t.id) }
@@ -233,8 +234,8 @@ func (v *Vectors) makeTable(ctx context.Context, tx pgx.Tx, collection string, d
 	if t, err = findTable(ctx, tx, collection); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 		return t, err
 	}
-	t.dims = dims
-	err = tx.QueryRow(ctx, `insert into vector_collections (name, dims) values ($1, $2) returning id`, collection, dims).Scan(&t.id)
+	t.dims, t.half = dims, v.config.HalfVec || dims > mostIndexed
+	err = tx.QueryRow(ctx, `insert into vector_collections (name, dims, half) values ($1, $2, $3) returning id`, collection, dims, t.half).Scan(&t.id)
 	if err != nil {
 		return t, err
 	}
@@ -252,33 +253,31 @@ func (v *Vectors) makeTable(ctx context.Context, tx pgx.Tx, collection string, d
 
 // indexOf is the statement that makes the graph; "" where pgvector has none for so many dimensions.
 func (v *Vectors) indexOf(t vectorTable) string {
-	as, dims := v.indexed(t)
-	if dims == 0 {
+	if !t.indexed() {
 		return ""
 	}
-	return fmt.Sprintf(`create index on %s using hnsw (%s %s_cosine_ops) with (m = %d, ef_construction = %d)`,
-		t.name(), "("+as("embedding")+")", v.indexType(t), v.config.M, v.config.EFConstruction)
+	return fmt.Sprintf(`create index on %s using hnsw ((%s) %s_cosine_ops) with (m = %d, ef_construction = %d)`,
+		t.name(), t.compared("embedding"), t.indexType(), v.config.M, v.config.EFConstruction)
 }
 
+// indexed reports whether there is a graph.
+func (t vectorTable) indexed() bool { return t.dims <= mostIndexedBy2 }
+
 // indexType is the type that the graph compares.
-func (v *Vectors) indexType(t vectorTable) string {
-	if v.config.HalfVec || t.dims > mostIndexed {
+func (t vectorTable) indexType() string {
+	if t.half {
 		return "halfvec"
 	}
 	return "vector"
 }
 
-// indexed returns how a vector is written as the graph has it, and its dimensions; 0: there is no graph.
-func (v *Vectors) indexed(t vectorTable) (as func(string) string, dims int) {
-	kind := v.indexType(t)
-	if t.dims > mostIndexedBy2 {
-		return nil, 0
-	}
-	return func(value string) string { return fmt.Sprintf("%s::%s(%d)", value, kind, t.dims) }, t.dims
+// compared is how a vector is written as the graph has it.
+func (t vectorTable) compared(value string) string {
+	return fmt.Sprintf("%s::%s(%d)", value, t.indexType(), t.dims)
 }
 
 func findTable(ctx context.Context, db querier, collection string) (t vectorTable, err error) {
-	err = db.QueryRow(ctx, `select id, dims from vector_collections where name = $1`, collection).Scan(&t.id, &t.dims)
+	err = db.QueryRow(ctx, `select id, dims, half from vector_collections where name = $1`, collection).Scan(&t.id, &t.dims, &t.half)
 	return t, err
 }
 

@@ -43,8 +43,7 @@ func (v *Vectors) Search(ctx context.Context, collection string, q rag.VectorQue
 
 // searchGraph asks the graph. enough is false if there may be more or others.
 func (v *Vectors) searchGraph(ctx context.Context, t vectorTable, q rag.VectorQuery, matches *[]rag.Match) (enough bool, err error) {
-	as, dims := v.indexed(t)
-	if dims == 0 || q.K > mostEF {
+	if !t.indexed() || q.K > mostEF {
 		return false, nil
 	}
 	many := q.K + tieSlack
@@ -53,27 +52,25 @@ func (v *Vectors) searchGraph(ctx context.Context, t vectorTable, q rag.VectorQu
 	query := `
 		with near as materialized (
 			select id, embedding from ` + t.name() + ` where ` + a.where(q.Filter) + `
-			order by ` + as("embedding") + ` <=> ` + as("$1::real[]::vector") + ` limit $2)
+			order by ` + t.compared("embedding") + ` <=> ` + t.compared("$1::real[]::vector") + ` limit $2)
 		select id, embedding <=> $1::real[]::vector as distance from near order by distance, id`
 	var b pgx.Batch
 	ef := min(max(v.config.EFSearch, 2*many), mostEF)
 	b.Queue(`select set_config('hnsw.ef_search', $1, true), set_config('hnsw.max_scan_tuples', $2, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)`,
 		strconv.Itoa(ef), strconv.Itoa(v.config.MaxScan))
-	b.Queue(query, a...)
-	results := v.pool.SendBatch(ctx, &b)
-	defer results.Close()
-	if _, err := results.Exec(); err != nil {
-		return false, err
-	}
-	found, err := scanMatches(results.Query())
-	if err != nil {
+	var found []rag.Match
+	b.Queue(query, a...).Query(func(rows pgx.Rows) (err error) {
+		found, err = scanMatches(rows, nil)
+		return err
+	})
+	if err := v.pool.SendBatch(ctx, &b).Close(); err != nil {
 		return false, err
 	}
 	if len(found) < q.K || len(found) == many && found[many-1].Score == found[q.K-1].Score {
 		return false, nil
 	}
 	*matches = found[:q.K]
-	return true, results.Close()
+	return true, nil
 }
 
 // searchAll compares every vector that matches. The order by a sum is one that no index has.

@@ -2,5 +2,6 @@
 create table vector_collections (
 	id   bigint generated always as identity primary key,
 	name text collate "C" not null unique,
-	dims integer not null
+	dims integer not null,
+	half boolean not null -- the index has half the bits of each number
 );
