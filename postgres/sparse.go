@@ -62,6 +62,7 @@ var (
 	_ rag.IDLister      = (*Sparse)(nil)
 	_ rag.Dropper       = (*Sparse)(nil)
 	_ rag.Coverer       = (*Sparse)(nil)
+	_ rag.Highlighter   = (*Sparse)(nil)
 	_ rag.Fingerprinter = (*Sparse)(nil)
 )
 

@@ -20,22 +20,15 @@ func (x *Sparse) Search(ctx context.Context, collection string, q rag.SparseQuer
 	if err := errors.Join(q.Filter.Validate(), q.Match.Validate()); err != nil {
 		return nil, err
 	}
-	if q.Match.Fuzzy > 0 {
-		return nil, fmt.Errorf("postgres: fuzzy words cannot be looked for: %w", rag.ErrUnsupported)
-	}
 	err = x.read(ctx, collection, func(ctx context.Context, c wordCollection) error {
 		matches = nil
-		v := c.vocabulary()
-		var failed error
-		v.Prefixed = func(prefix string) []string {
-			list, err := x.prefixed(ctx, c, prefix)
-			failed = errors.Join(failed, err)
-			return list
+		asked, err := x.ask(ctx, c, q)
+		if err != nil {
+			return err
 		}
-		asked := x.maker.Ask(v, q.Text, terms.Match(q.Match))
 		defer asked.GiveBack()
-		if failed != nil || len(asked.Clauses) == 0 || q.K <= 0 {
-			return failed
+		if len(asked.Clauses) == 0 || q.K <= 0 {
+			return nil
 		}
 		s := statement{args: args{c.id, x.k1, x.b}}
 		rows, err := x.pool.Query(ctx, s.search(asked, q), s.args...)
@@ -50,6 +43,26 @@ func (x *Sparse) Search(ctx context.Context, collection string, q rag.SparseQuer
 		return err
 	})
 	return matches, err
+}
+
+// ask makes clauses and phrases of a query's text; they are to be given back.
+func (x *Sparse) ask(ctx context.Context, c wordCollection, q rag.SparseQuery) (*terms.Asked, error) {
+	if q.Match.Fuzzy > 0 {
+		return nil, fmt.Errorf("postgres: fuzzy words cannot be looked for: %w", rag.ErrUnsupported)
+	}
+	v := c.vocabulary()
+	var failed error
+	v.Prefixed = func(prefix string) []string {
+		list, err := x.prefixed(ctx, c, prefix)
+		failed = errors.Join(failed, err)
+		return list
+	}
+	asked := x.maker.Ask(v, q.Text, terms.Match(q.Match))
+	if failed != nil {
+		asked.GiveBack()
+		return nil, failed
+	}
+	return asked, nil
 }
 
 // prefixed returns the terms that begin so, and those of words that do.
@@ -153,6 +166,34 @@ func (s *statement) phrases(list []bm25.Phrase) string {
 		return ""
 	}
 	return "where " + strings.Join(conditions, " and ")
+}
+
+// Highlight returns where words of the query stand in the records' texts, as the embedded index does. In an unknown collection
+// nothing is marked.
+func (x *Sparse) Highlight(ctx context.Context, collection string, q rag.SparseQuery, recs []rag.TextRecord) ([][]rag.TextRange, error) {
+	if err := q.Match.Validate(); err != nil {
+		return nil, err
+	}
+	passages := make([]terms.Passage, len(recs))
+	for i, r := range recs {
+		passages[i] = terms.Passage{Text: r.Text, Language: r.Language}
+	}
+	found := make([][]rag.TextRange, len(recs))
+	err := x.read(ctx, collection, func(ctx context.Context, c wordCollection) error {
+		asked, err := x.ask(ctx, c, q)
+		if err != nil {
+			return err
+		}
+		defer asked.GiveBack()
+		for i, ranges := range x.maker.Highlight(asked, q.Text, passages) {
+			found[i] = nil
+			for _, r := range ranges {
+				found[i] = append(found[i], rag.TextRange(r))
+			}
+		}
+		return nil
+	})
+	return found, err
 }
 
 // Cover returns the words that a question asks for, each with its rarity in the collection as BM25 weighs it, and which of

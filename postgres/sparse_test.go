@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/bench/ir"
 	"github.com/seed-d8745b77/rag/internal/testdata"
@@ -102,6 +104,40 @@ func compareWords(t *testing.T, embedded, stored rag.SparseIndex, collection, te
 		same := slices.EqualFunc(want, got, func(a, b rag.Match) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) <= 1e-9*a.Score })
 		if !same {
 			t.Errorf("%q: got %v, want %v", q.Text, got, want)
+		}
+	}
+}
+
+// What is marked, and which words a text has, is what the embedded index says.
+func TestMarksAsEmbedded(t *testing.T) {
+	stored := openSparse(t, "", postgres.SparseConfig{})
+	defer stored.Close()
+	embedded, err := sparse.OpenBM25("", sparse.BM25Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs := []rag.TextRecord{
+		{ID: "a", Text: "The harbour pilots of Zürich moor boats.", Language: "en"}, {ID: "b", Text: "Ein Lotse im Hafen.", Language: "de"},
+		{ID: "c", Text: "年假有十五天", Language: "zh"}, {ID: "d", Text: "A boat."},
+	}
+	for _, x := range []rag.SparseIndex{stored, embedded} {
+		if err := x.Upsert(t.Context(), "c", recs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{"pilot boats in harbours", "年假", "the", "harb* \"of Zürich\"", "Häfen"} {
+		q := rag.SparseQuery{Text: text, Match: rag.TextMatch{Prefix: true, Phrase: true}}
+		for _, collection := range []string{"c", "unknown"} {
+			got, err := stored.Cover(t.Context(), collection, text, recs)
+			want, err2 := embedded.Cover(t.Context(), collection, text, recs)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil || err2 != nil {
+				t.Errorf("cover %q in %s: %v, %v (-want +got):\n%s", text, collection, err, err2, diff)
+			}
+		}
+		got, err := stored.Highlight(t.Context(), "c", q, recs)
+		want, err2 := embedded.Highlight(t.Context(), "c", q, recs)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || err2 != nil {
+			t.Errorf("highlight %q: %v, %v (-want +got):\n%s", text, err, err2, diff)
 		}
 	}
 }
