@@ -57,7 +57,7 @@ func (c *Catalog) take(ctx context.Context, conn *pgx.Conn, collection string, w
 	key := c.pool.config.Schema + " " + collection
 	for deadline := time.Now().Add(wait); ; {
 		var got bool
-		if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1, hashtext($2))`, lockClass, key).Scan(&got); err != nil {
+		if err := conn.QueryRow(ctx, `select pg_try_advisory_lock(hashtextextended($2, $1))`, lockClass, key).Scan(&got); err != nil {
 			return 0, err
 		}
 		if got {
@@ -85,9 +85,9 @@ func holder(ctx context.Context, conn *pgx.Conn, key string) string {
 	err := conn.QueryRow(ctx, `
 		select a.application_name, a.pid, coalesce(host(a.client_addr), 'the server''s machine')
 		from pg_locks l join pg_stat_activity a using (pid)
-		where l.locktype = 'advisory' and l.granted and l.objsubid = 2
+		where l.locktype = 'advisory' and l.granted and l.objsubid = 1 -- a key of 64 bits
 			and l.database = (select oid from pg_database where datname = current_database())
-			and l.classid::bigint = $1 and l.objid::bigint = hashtext($2)::bigint & 4294967295`, lockClass, key).Scan(&name, &pid, &from)
+			and l.classid::bigint << 32 | l.objid::bigint = hashtextextended($2, $1)`, lockClass, key).Scan(&name, &pid, &from)
 	if err != nil { // it has gone meanwhile, or this user may not see it
 		return "another process"
 	}

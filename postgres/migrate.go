@@ -19,7 +19,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// lockClass is the first half of the keys of the advisory locks that this package takes; the second is made of a name.
+// lockClass goes into the keys of the advisory locks that this package takes, beside a name.
 const lockClass = 0x726167 // "rag"
 
 // migrate brings the tables up to the version of this program; one process at a time.
@@ -34,7 +34,7 @@ func (p *pool) migrate(ctx context.Context) error {
 		if err != nil || have == len(steps) { // the common case takes no lock and no right to make tables
 			return err
 		}
-		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1, hashtext($2))`, lockClass, "schema "+schema); err != nil {
+		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($2, $1))`, lockClass, "schema "+schema); err != nil {
 			return err
 		}
 		if have, err = schemaVersion(ctx, tx, schema); err != nil {

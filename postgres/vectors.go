@@ -118,7 +118,7 @@ func (v *Vectors) extend(ctx context.Context) error {
 			return err
 		}
 		if have == "" {
-			if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1, 0)`, lockClass); err != nil { // two that make it at once would fail
+			if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, lockClass); err != nil { // two that make it at once would fail
 				return err
 			}
 			if _, err := tx.Exec(ctx, `create extension if not exists vector with schema public`); err != nil {
@@ -228,7 +228,7 @@ func (v *Vectors) makeTable(ctx context.Context, tx pgx.Tx, collection string, d
 	if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 		return t, err
 	}
-	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1, hashtext($2))`, lockClass, v.pool.config.Schema+" vectors "+collection); err != nil {
+	if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock(hashtextextended($2, $1))`, lockClass, v.pool.config.Schema+" vectors "+collection); err != nil {
 		return t, err
 	}
 	if t, err = findTable(ctx, tx, collection); err == nil || !errors.Is(err, pgx.ErrNoRows) {
