@@ -14,7 +14,7 @@ BENCHCOUNT ?= 6
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
-MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser
+MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser postgres
 
 .PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance
 

@@ -89,7 +89,11 @@ func (e *Engine) Calibrate(ctx context.Context, req CalibrateRequest) (*Calibrat
 	if req.DryRun {
 		return rep, nil
 	}
-	defer e.write(name)()
+	unlock, err := e.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err

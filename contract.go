@@ -312,6 +312,14 @@ type Catalog interface {
 	Drop(ctx context.Context, collection string) error
 }
 
+// CollectionLocker is implemented by catalogs that several processes write to at once: the engine takes the lock of a
+// collection for each call that writes to it. Searches take none.
+type CollectionLocker interface {
+	// LockCollection makes the caller the only writer of the collection until it calls unlock. It waits up to wait for
+	// another; then it is ErrLocked, and the message names who holds it. The lock of a process that dies is free at once.
+	LockCollection(ctx context.Context, collection string, wait time.Duration) (unlock func(), err error)
+}
+
 // Entry is one document's line in the catalog.
 type Entry struct {
 	URI        string

@@ -51,7 +51,11 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, 
 		return nil, e.writable("delete")
 	}
 	if !req.DryRun {
-		defer e.write(name)()
+		unlock, err := e.lock(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
 	}
 	info, err := e.existing(ctx, name)
 	if err != nil {

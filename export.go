@@ -101,7 +101,11 @@ type ExportReport struct {
 // what transforms made are not in it. Ingests and deletes of the collection wait for it. "" means the configured collection.
 func (e *Engine) Export(ctx context.Context, collection string, w io.Writer) (*ExportReport, error) {
 	name := e.collection(collection)
-	defer e.write(name)()
+	unlock, err := e.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	rep := &ExportReport{Collection: name}
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)

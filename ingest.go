@@ -108,10 +108,14 @@ func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, 
 		return nil, err
 	}
 	name := e.collection(req.Collection)
-	defer e.write(name)()
+	unlock, err := e.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 
 	run := newIngestRun(e, name, req)
-	err := run.do(ctx)
+	err = run.do(ctx)
 	report := run.finish()
 	if !req.DryRun { // a trace tells what was done
 		e.record(ctx, run.trace(err))

@@ -126,7 +126,11 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 		return nil, err
 	}
 	name := e.collection(collection)
-	defer e.write(name)() // a run under way would look like a difference
+	unlock, err := e.lock(ctx, name) // a run under way would look like a difference
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err
@@ -149,7 +153,11 @@ func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, 
 		return nil, err
 	}
 	name := e.collection(collection)
-	defer e.write(name)()
+	unlock, err := e.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err

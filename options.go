@@ -55,8 +55,8 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l
 // WithClock replaces time.Now.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.now = now } }
 
-// WithLockWait makes [Open] wait this long for another process that has the data open, before it is ErrLocked.
-// Without it, that is told at once.
+// WithLockWait makes [Open] wait this long for another process that has the data open, before it is ErrLocked, and where
+// processes share the data, calls that write wait for another that writes to the collection. Without it, that is told at once.
 func WithLockWait(d time.Duration) Option { return func(s *settings) { s.lockWait = d } }
 
 // WithCatalog uses this catalog.

@@ -60,8 +60,9 @@ type Engine struct {
 
 	queryTransforms []namedTransform
 
-	snapshot bool   // opened by WithSnapshot: nothing is written
-	scope    Filter // of a view: it holds for everything; see Scoped
+	snapshot bool          // opened by WithSnapshot: nothing is written
+	lockWait time.Duration // for another process that writes
+	scope    Filter        // of a view: it holds for everything; see Scoped
 
 	*state
 }
@@ -103,7 +104,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 			return nil, fmt.Errorf("make data folder: %w", err)
 		}
 	}
-	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, state: &state{turns: &turns{}}}
+	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, lockWait: s.lockWait, state: &state{turns: &turns{}}}
 	if dir != "" && !s.snapshot {
 		shared, err := turnsOf(dir)
 		if err != nil {

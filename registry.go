@@ -209,6 +209,7 @@ func (r *Registry[T]) find(name string) (Factory[T], error) {
 var elsewhere = map[string]string{
 	"multilingual": "it comes with `import _ \"github.com/seed-d8745b77/rag/embed/local/multilingual\"`, which adds 31 MB; " +
 		"without it `provider: local` with `model: multilingual-e5-small` knows the same languages and more, after `rag models pull multilingual-e5-small`",
+	"postgres": "it is a module of its own, github.com/seed-d8745b77/rag/postgres, for programs that import it",
 	"hugot": "it is a module of its own, github.com/seed-d8745b77/rag/embed/hugot or …/rerank/hugot; " +
 		"without it `provider: local` runs most models of the BERT family from a folder",
 	"otel": "it is a module of its own, github.com/seed-d8745b77/rag/trace/otel; " +

@@ -41,7 +41,11 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexRepor
 		return nil, err
 	}
 	name := e.collection(req.Collection)
-	defer e.write(name)()
+	unlock, err := e.lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	info, err := e.existing(ctx, name)
 	if err != nil {
 		return nil, err

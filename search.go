@@ -89,6 +89,10 @@ func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
 func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 	s := newSearch(e, q)
 	err := s.do(ctx)
+	for err == nil && s.overtaken(ctx) {
+		s = newSearch(e, q)
+		err = s.do(ctx)
+	}
 	if s.result.Hits == nil {
 		s.result.Hits = []Hit{}
 	}
@@ -98,6 +102,16 @@ func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 		s.result.Trace = e.tracing.atLeast(DetailStandard).tell(trace)
 	}
 	return s, err
+}
+
+// overtaken reports whether another process built the collection anew while it was searched: the indexes that were read may
+// have been taken away meanwhile. Those of this process wait for the search.
+func (s *search) overtaken(ctx context.Context) bool {
+	if _, shared := s.catalog.(CollectionLocker); !shared {
+		return false
+	}
+	h, exists, err := s.readHeader(ctx, s.q.Collection)
+	return err == nil && exists && h.Generation != s.stored.Header.Generation
 }
 
 // search is the state of one Search call.

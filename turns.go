@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 )
@@ -28,6 +29,23 @@ func (t *turns) write(collection string) (done func()) {
 	t.guard.Unlock()
 	w.Lock()
 	return w.Unlock
+}
+
+// lock takes the collection's turn to write, until unlock is called: among the calls of this process, and where several
+// processes write to the catalog, among these. Another process that writes is waited for as [WithLockWait] says, then it is
+// ErrLocked.
+func (e *Engine) lock(ctx context.Context, collection string) (unlock func(), err error) {
+	done := e.write(collection)
+	shared, ok := e.catalog.(CollectionLocker)
+	if !ok {
+		return done, nil
+	}
+	release, err := shared.LockCollection(ctx, collection, e.lockWait)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return func() { release(); done() }, nil
 }
 
 // folderTurns are the turns that all engines of the process over one data folder share, since its catalog and indexes are

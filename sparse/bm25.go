@@ -16,7 +16,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/bm25"
-	"github.com/seed-d8745b77/rag/internal/lang"
+	"github.com/seed-d8745b77/rag/internal/terms"
 )
 
 // Defaults of [BM25Config]: what Lucene and most of the literature use.
@@ -24,10 +24,6 @@ const (
 	DefaultK1 = 1.2
 	DefaultB  = 0.75
 )
-
-// maxQueryStemmings is the number of languages of the collection in which a query's words are stemmed, the most
-// frequent ones: each adds terms to every query.
-const maxQueryStemmings = 3
 
 // BM25Config holds the settings of [OpenBM25]. K1 and B work at search time: changing them needs no new ingest. The
 // others decide what is stored, and are part of the fingerprint.
@@ -39,6 +35,15 @@ type BM25Config struct {
 
 	// Segmenter finds the words of Chinese, which are added to the pairs of characters; nil: none are. See sparse/gse.
 	Segmenter Segmenter `json:"-"`
+}
+
+// FieldWeights says how often a word of a title or of a heading counts, where a word of the text counts once: BM25F in
+// its simple form (Robertson and Zaragoza 2009, section 3.6, with one length for all fields), occurrences weighted and
+// added up before the score saturates. It comes on top of what Text holds: a text that the engine gives begins with
+// its headings already. In steps of 0.25, up to 16; 0: the field is not looked at.
+type FieldWeights struct {
+	Title    float64 `json:"title"`    // a common value is 2
+	Headings float64 `json:"headings"` // a common value is 1.5
 }
 
 // Segmenter cuts Chinese text into words.
@@ -70,10 +75,9 @@ func (c BM25Config) params() (bm25.Params, error) {
 // its first use and searched there; about 300 bytes for each passage of 100 words, more once phrases are asked for, and
 // the fields that filters name.
 type BM25 struct {
-	params   bm25.Params
-	fields   fields
-	analyzer *analyze.Analyzer
-	keep     keeper
+	params bm25.Params
+	maker  terms.Maker
+	keep   keeper
 }
 
 var (
@@ -92,11 +96,12 @@ func OpenBM25(dir string, c BM25Config) (*BM25, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &BM25{params: params, analyzer: analyze.New(c.Segmenter)}
-	if x.fields, err = c.Fields.steps(); err != nil {
-		return nil, err
+	fields, err := terms.NewFields(c.Fields.Title, c.Fields.Headings)
+	if err != nil {
+		return nil, fmt.Errorf("bm25: %w: %w", err, rag.ErrInvalid)
 	}
-	x.params.K1 *= x.fields.unit()
+	x := &BM25{params: params, maker: terms.Maker{Analyzer: analyze.New(c.Segmenter), Fields: fields}}
+	x.params.K1 *= fields.Unit()
 	if x.keep, err = openKeeper(dir, x.stored()); err != nil {
 		return nil, err
 	}
@@ -106,7 +111,7 @@ func OpenBM25(dir string, c BM25Config) (*BM25, error) {
 // Fingerprint names the index, and the analyzer and the settings that decide what is stored of a passage.
 func (x *BM25) Fingerprint() string { return "bm25/" + x.stored() }
 
-func (x *BM25) stored() string { return x.analyzer.Fingerprint() + x.fields.fingerprint() }
+func (x *BM25) stored() string { return x.maker.Fingerprint() }
 
 // Close releases the file.
 func (x *BM25) Close() error { return x.keep.close() }
@@ -158,29 +163,20 @@ func (x *BM25) docs(ctx context.Context, recs []rag.TextRecord) ([]bm25.Doc, err
 	return docs, nil
 }
 
-// stemming says how the words of a record are stemmed.
-func stemming(r rag.TextRecord) string {
-	if r.Language == "" {
-		return analyze.Stemming(lang.Detect(r.Text))
-	}
-	return analyze.Stemming(r.Language)
+// passage is what terms are made of.
+func passage(r rag.TextRecord) terms.Passage {
+	return terms.Passage{Text: r.Text, Title: r.Title, Headings: r.Headings, Language: r.Language}
 }
 
 func (x *BM25) doc(r rag.TextRecord, payload string) bm25.Doc {
-	d := bm25.Doc{ID: r.ID, Stemming: stemming(r), Payload: payload}
-	next := uint32(0) // position of the first word of a field
-	for _, f := range x.fields.of(r) {
-		first := next
-		x.analyzer.Passage(f.text, d.Stemming, func(t analyze.Term) {
-			at := first + uint32(t.Position)
-			d.Tokens = append(d.Tokens, bm25.Token{Term: t.Text, Form: t.Form, Position: at, Weight: f.weight})
-			if !t.Extra {
-				d.Length += f.weight
-			}
-			next = max(next, at+fieldGap)
-		})
-	}
+	d := bm25.Doc{ID: r.ID, Payload: payload}
+	d.Stemming, d.Tokens, d.Length = x.maker.Passage(passage(r))
 	return d
+}
+
+// ask makes clauses and phrases of a query's text.
+func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) *terms.Asked {
+	return x.maker.Ask(terms.Vocabulary{Stemmings: index.Stemmings(), Prefixed: index.Prefixed, Similar: index.Similar}, q.Text, terms.Match(q.Match))
 }
 
 // Search returns the K best records that share a term with the query and match the filter, best first, ties by ID. An
@@ -197,8 +193,8 @@ func (x *BM25) Search(ctx context.Context, collection string, q rag.SparseQuery)
 		return nil, err
 	}
 	asked := x.ask(index, q)
-	defer asked.giveBack()
-	found, err := index.Search(ctx, bm25.Query{K: q.K, Clauses: asked.clauses, Phrases: asked.phrases, Allow: allow(q.Filter), Params: x.params})
+	defer asked.GiveBack()
+	found, err := index.Search(ctx, bm25.Query{K: q.K, Clauses: asked.Clauses, Phrases: asked.Phrases, Allow: allow(q.Filter), Params: x.params})
 	if err != nil {
 		return nil, err
 	}

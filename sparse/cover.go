@@ -4,8 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/internal/analyze"
-	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/terms"
 )
 
 var _ rag.Coverer = (*BM25)(nil)
@@ -21,32 +20,10 @@ func (x *BM25) Cover(ctx context.Context, collection, question string, recs []ra
 	if err != nil {
 		return rag.Coverage{}, err
 	}
-	stemmings := index.Stemmings()
-	asked, _ := x.analyzer.Ask(question, stemmings[:min(len(stemmings), maxQueryStemmings)], 0)
-	wordOf := map[string]int{} // by term
-	var words []bm25.Clause
-	last := -1 // position of the last word
-	for _, t := range asked {
-		if _, known := wordOf[t.Text]; known {
-			continue
-		}
-		if t.Position != last {
-			words = append(words, bm25.Clause{Weight: 1})
-			last = t.Position
-		}
-		w := len(words) - 1
-		wordOf[t.Text] = w
-		words[w].Terms = append(words[w].Terms, t.Text)
-	}
+	words, wordOf := x.maker.Words(terms.Vocabulary{Stemmings: index.Stemmings()}, question)
 	c := rag.Coverage{Weights: index.Rarity(words), Found: make([][]bool, len(recs))}
 	for i, r := range recs {
-		found := make([]bool, len(words))
-		x.analyzer.Passage(r.Text, stemming(r), func(t analyze.Term) {
-			if w, ok := wordOf[t.Text]; ok {
-				found[w] = true
-			}
-		})
-		c.Found[i] = found
+		c.Found[i] = x.maker.Cover(words, wordOf, r.Text, r.Language)
 	}
 	return c, nil
 }

@@ -43,7 +43,7 @@ var floors = map[string]int{
 	"": 0, // the root package: types, contracts, registries, engine
 
 	// Rooms: each implements a contract of the root.
-	"catalog": 1, "embed": 1, "fusion": 1, "llm": 1, "loader": 1, "rerank": 1, "rewrite": 1, "sparse": 1, "splitter": 1,
+	"catalog": 1, "embed": 1, "fusion": 1, "llm": 1, "loader": 1, "postgres": 1, "rerank": 1, "rewrite": 1, "sparse": 1, "splitter": 1,
 	"trace": 1, "transform": 1, "vectorstore": 1, "verify": 1,
 
 	// These use the engine, link the rooms, or test them.

@@ -59,8 +59,8 @@ func share(weight float64, tf uint32, norm float64) int64 {
 	return int64(weight - weight/(1+float64(tf)*norm))
 }
 
-// idf is the weight of a term that df of n documents have.
-func idf(n, df int) float64 { return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5)) }
+// Rarity is the weight of a term that df of n documents have.
+func Rarity(n, df int) float64 { return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5)) }
 
 // Rarity returns the weight of each clause by how many of the documents that live have one of its terms; of one that none
 // has, the greatest there is.
@@ -75,7 +75,7 @@ func (x *Index) Rarity(clauses []Clause) []float64 {
 		for _, p := range x.parts {
 			df += p.liveCount(p.seg.union(clause.Terms, &b), &b)
 		}
-		weights[c] = idf(x.live, df)
+		weights[c] = Rarity(x.live, df)
 	}
 	return weights
 }

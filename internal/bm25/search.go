@@ -120,7 +120,7 @@ func (s *search) weigh() {
 		}
 		weight := 0.0
 		if df > 0 {
-			weight = clause.Weight * idf(s.index.live, df)
+			weight = clause.Weight * Rarity(s.index.live, df)
 		}
 		s.weights = append(s.weights, weight)
 		total += weight

@@ -23,7 +23,7 @@ func IsKey(key string, isText bool) bool {
 	if lower == "headers" {
 		return true
 	}
-	for _, part := range []string{"key", "secret", "password", "passwd", "credential", "authorization"} {
+	for _, part := range []string{"key", "secret", "password", "passwd", "credential", "authorization", "dsn"} {
 		if strings.Contains(lower, part) {
 			return true
 		}

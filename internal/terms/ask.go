@@ -1,24 +1,41 @@
-package sparse
+package terms
 
 import (
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/bm25"
 	"github.com/seed-d8745b77/rag/internal/quote"
 )
 
-// ask makes clauses and phrases of a query's text. They are the asking's, which the caller gives back when it is done.
-func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) *asking {
-	stemmings := index.Stemmings()
-	a := askings.Get().(*asking)
-	a.index, a.analyzer, a.match, a.stemmings = index, x.analyzer, q.Match, stemmings[:min(len(stemmings), maxQueryStemmings)]
-	sections := []quote.Section{{Text: q.Text}}
-	if q.Match.Phrase {
-		sections = quote.Sections(q.Text)
+// Match says how the words of a question are looked for; the fields are those of rag.TextMatch.
+type Match struct {
+	Phrase bool
+	Prefix bool
+	Fuzzy  int
+}
+
+// Vocabulary is what an index has words of.
+type Vocabulary struct {
+	Stemmings []string                                           // of its passages, the most frequent first
+	Prefixed  func(prefix string) []string                       // terms that begin so, and those of words that do; nil if no Match asks for Prefix
+	Similar   func(form string, edits, limit int) []bm25.Similar // terms of words that are like one; nil if no Match asks for Fuzzy
+}
+
+// maxStemmings is the number of languages of an index in which a question's words are stemmed, the most frequent ones: each
+// adds terms to every question.
+const maxStemmings = 3
+
+// Ask makes clauses and phrases of a question. They are the caller's until it calls GiveBack.
+func (k *Maker) Ask(v Vocabulary, text string, m Match) *Asked {
+	a := askings.Get().(*Asked)
+	v.Stemmings = v.Stemmings[:min(len(v.Stemmings), maxStemmings)]
+	a.vocabulary, a.analyzer, a.match = v, k.Analyzer, m
+	sections := []quote.Section{{Text: text}}
+	if m.Phrase {
+		sections = quote.Sections(text)
 	}
 	for _, s := range sections {
 		a.section(s)
@@ -26,38 +43,38 @@ func (x *BM25) ask(index *bm25.Index, q rag.SparseQuery) *asking {
 	return a
 }
 
-// giveBack empties the asking for the next query, which saves it most of its memory: a long question has dozens of clauses.
-func (a *asking) giveBack() {
+// GiveBack empties it for the next question, which saves that most of its memory: a long one has dozens of clauses.
+func (a *Asked) GiveBack() {
 	clear(a.place)
-	clear(a.clauses)
+	clear(a.Clauses)
 	clear(a.words)
-	askings.Put(&asking{clauses: a.clauses[:0], words: a.words[:0], place: a.place})
+	askings.Put(&Asked{Clauses: a.Clauses[:0], words: a.words[:0], place: a.place})
 }
 
-var askings = sync.Pool{New: func() any { return &asking{place: map[string]int{}} }}
+var askings = sync.Pool{New: func() any { return &Asked{place: map[string]int{}} }}
 
-// asking collects what is asked for.
-type asking struct {
-	index     *bm25.Index
-	analyzer  *analyze.Analyzer
-	match     rag.TextMatch
-	stemmings []string
-	clauses   []bm25.Clause
-	words     []string       // what the clauses of one term each point into
-	place     map[string]int // of clauses, by what they were made from
-	phrases   []bm25.Phrase
+// Asked is what a question asks for.
+type Asked struct {
+	Clauses []bm25.Clause // what passages are ranked by
+	Phrases []bm25.Phrase // what each must have
+
+	vocabulary Vocabulary
+	analyzer   *analyze.Analyzer
+	match      Match
+	words      []string       // what the clauses of one term each point into
+	place      map[string]int // of clauses, by what they were made from
 }
 
 // section adds a stretch of the query; if it is in quotes, its words must stand together too.
-func (a *asking) section(s quote.Section) {
+func (a *Asked) section(s quote.Section) {
 	var phrase bm25.Phrase
 	next := 0
 	for _, w := range beginnings(s.Text, a.match.Prefix) {
 		var asked []analyze.Asked
 		if w.unfinished {
-			asked, next = a.analyzer.AskPrefix(w.text, a.stemmings, next)
+			asked, next = a.analyzer.AskPrefix(w.text, a.vocabulary.Stemmings, next)
 		} else {
-			asked, next = a.analyzer.Ask(w.text, a.stemmings, next)
+			asked, next = a.analyzer.Ask(w.text, a.vocabulary.Stemmings, next)
 		}
 		for i, t := range asked {
 			terms := a.term(t)
@@ -72,19 +89,19 @@ func (a *asking) section(s quote.Section) {
 		}
 	}
 	if phrase != nil {
-		a.phrases = append(a.phrases, phrase)
+		a.Phrases = append(a.Phrases, phrase)
 	}
 }
 
 // term adds the clause of a term, and returns the index's terms for it.
-func (a *asking) term(t analyze.Asked) []string {
+func (a *Asked) term(t analyze.Asked) []string {
 	if !t.Prefix {
 		a.words = append(a.words, t.Text)
 		word := a.words[len(a.words)-1 : len(a.words) : len(a.words)]
 		a.add(t.Text, word, 1)
 		return word
 	}
-	terms := a.index.Prefixed(t.Text)
+	terms := a.vocabulary.Prefixed(t.Text)
 	a.add(t.Text+"*", terms, 1)
 	if len(terms) == 0 {
 		return []string{t.Text} // a place that nothing fills, rather than one that anything does
@@ -93,19 +110,19 @@ func (a *asking) term(t analyze.Asked) []string {
 }
 
 // add adds a clause, or to its weight if there is one like it.
-func (a *asking) add(like string, terms []string, weight float64) {
+func (a *Asked) add(like string, terms []string, weight float64) {
 	i, known := a.place[like]
 	if !known {
-		i = len(a.clauses)
+		i = len(a.Clauses)
 		a.place[like] = i
-		a.clauses = append(a.clauses, bm25.Clause{Terms: terms})
+		a.Clauses = append(a.Clauses, bm25.Clause{Terms: terms})
 	}
-	a.clauses[i].Weight += weight
+	a.Clauses[i].Weight += weight
 }
 
 // What a word counts that is one, two edits from the one asked for, and how many such words are looked for: the
 // nearest and most frequent ones, which are those that a typing error can be about.
-var editWeights = [rag.MaxFuzzy + 1]float64{1, 0.5, 0.25}
+var editWeights = [...]float64{1, 0.5, 0.25}
 
 const maxSimilar = 50
 
@@ -116,7 +133,7 @@ const (
 )
 
 // similar adds the words that are like one asked for. Words with digits are names: another digit is another thing.
-func (a *asking) similar(t analyze.Asked) {
+func (a *Asked) similar(t analyze.Asked) {
 	edits, letters := a.match.Fuzzy, utf8.RuneCountInString(t.Form)
 	switch {
 	case t.Form == "" || letters < oneEditFrom || strings.ContainsAny(t.Form, "0123456789"):
@@ -128,7 +145,7 @@ func (a *asking) similar(t analyze.Asked) {
 		return
 	}
 	byEdits := make([][]string, edits+1)
-	for _, s := range a.index.Similar(t.Form, edits, maxSimilar) {
+	for _, s := range a.vocabulary.Similar(t.Form, edits, maxSimilar) {
 		if _, asked := a.place[s.Term]; !asked {
 			byEdits[s.Edits] = append(byEdits[s.Edits], s.Term)
 		}
