@@ -3,6 +3,7 @@
 package chroma_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -15,8 +16,8 @@ import (
 	"github.com/seed-d8745b77/rag/vectorstore/chroma"
 )
 
-// version is the one that scripts/install-chroma installs.
-const version = "1.5.9"
+// release is the one that scripts/install-chroma installs.
+const release = "1.5.9"
 
 // server is started by the first test that asks for it, with its data in a folder of its own, and ends with the tests.
 var (
@@ -39,11 +40,11 @@ func address(t testing.TB) string {
 	if server != nil {
 		return server.URL
 	}
-	cache, err := os.UserCacheDir()
+	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(cache, "rag", "chroma-"+version, "bin", "chroma")
+	program := filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "rag", "chroma-"+release, "bin", "chroma")
 	if _, err := os.Stat(program); err != nil {
 		if os.Getenv("RAG_REQUIRE_SERVICES") != "" {
 			t.Fatal("the server of Chroma is required and not installed: run scripts/install-chroma")

@@ -121,7 +121,7 @@ func (s *Store) pages(ctx context.Context, c collection, size int, q getRequest,
 		if err := s.service.Call(ctx, http.MethodPost, s.base+"/"+c.ID+"/get", q, &r); err != nil {
 			return err
 		}
-		if err := s.whole(&r, q.Include); err != nil {
+		if err := s.whole(&r, q.Include, c.Metadata.Dims); err != nil {
 			return err
 		}
 		if err := take(&r); err != nil || len(r.IDs) < size {
@@ -131,11 +131,12 @@ func (s *Store) pages(ctx context.Context, c collection, size int, q getRequest,
 }
 
 // whole reports a reply that lacks what was asked for.
-func (s *Store) whole(r *rows, include []string) error {
+func (s *Store) whole(r *rows, include []string, dims int) error {
 	lacks := slices.Contains(include, "embeddings") && len(r.Embeddings) != len(r.IDs) ||
-		slices.Contains(include, "metadatas") && len(r.Metadatas) != len(r.IDs)
+		slices.Contains(include, "metadatas") && len(r.Metadatas) != len(r.IDs) ||
+		slices.ContainsFunc(r.Embeddings, func(v []float32) bool { return len(v) != dims })
 	if lacks {
-		return s.service.Errorf("a reply has %d records, %d vectors and %d times metadata: %w", len(r.IDs), len(r.Embeddings), len(r.Metadatas), rag.ErrUnavailable)
+		return s.service.Errorf("a reply lacks vectors or metadata of its %d records: %w", len(r.IDs), rag.ErrUnavailable)
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (s *Store) Vectors(ctx context.Context, name string, ids []string) ([][]flo
 			if err := s.service.Call(ctx, http.MethodPost, s.base+"/"+c.ID+"/get", q, &r); err != nil {
 				return err
 			}
-			if err := s.whole(&r, q.Include); err != nil {
+			if err := s.whole(&r, q.Include, c.Metadata.Dims); err != nil {
 				return err
 			}
 			for i, id := range r.IDs {

@@ -37,17 +37,18 @@ func (s *Store) Search(ctx context.Context, name string, q rag.VectorQuery) (mat
 	if q.K <= 0 || condition.Op == remote.None {
 		return nil, nil
 	}
-	asked := condition
+	which := where(condition)
 	err = s.read(ctx, name, func(c collection) error {
 		if err := s.checkLength(name, c, len(q.Vector)); err != nil {
 			return err
 		}
+		var err error
 		matches, err = remote.Search(ctx, q.K, q.Filter, q.Vector, remote.Asked{
 			Most: mostNearest,
 			Nearest: func(ctx context.Context, n int) ([]remote.Row, error) {
-				return s.nearest(ctx, c, q.Vector, n, where(asked))
+				return s.nearest(ctx, c, q.Vector, n, which)
 			},
-			Scan: func(ctx context.Context) iter.Seq2[remote.Row, error] { return s.scan(ctx, c, where(asked)) },
+			Scan: func(ctx context.Context) iter.Seq2[remote.Row, error] { return s.scan(ctx, c, which) },
 		})
 		return err
 	})
