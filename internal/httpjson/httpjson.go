@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -86,7 +87,8 @@ func (c *Client) Post(ctx context.Context, url string, in, out any) error {
 }
 
 // Do is Post with any method. in nil sends no body, out nil takes a reply that is no JSON, or is empty. A method that
-// does something else when it is done twice must not be sent: a reply that is lost on the way is asked for again.
+// does something else when it is done twice must not be sent: a reply that is lost on the way is asked for again, and so
+// is one of which out, where it is a [Verdict], says that the service could not do all.
 func (c *Client) Do(ctx context.Context, method, url string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -96,6 +98,12 @@ func (c *Client) Do(ctx context.Context, method, url string, in, out any) error 
 		}
 	}
 	return c.retry(ctx, func() error { return c.once(ctx, method, url, body, out) })
+}
+
+// Verdict is a reply that can say, although its status is that of success, that it is none. It is a pointer.
+type Verdict interface {
+	// Failed is nil if everything was done.
+	Failed() error
 }
 
 // retry calls once until it succeeds, another try can help no more, or the tries are used up.
@@ -185,6 +193,12 @@ func (c *Client) once(ctx context.Context, method, url string, body []byte, out 
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("%w: %v: %s", errReply, err, c.Excerpt(data))
+	}
+	if v, ok := out.(Verdict); ok {
+		if err := v.Failed(); err != nil {
+			reflect.ValueOf(out).Elem().SetZero() // what the next reply does not name must not stay of this one
+			return err
+		}
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type Asked struct {
 }
 
 // deeper is by how much more is asked for when too few of the rows were matches.
-const deeper = 4
+const deeper = 8
 
 // Search returns exactly min(k, matches) of a filter, best first, ties by ID, over a service that ranks approximately,
 // cannot judge the filter and orders equal scores as it likes. It asks for more until the k-th match is better than the
