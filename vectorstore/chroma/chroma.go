@@ -148,7 +148,7 @@ func (s *Store) keep(name string, c collection) (collection, error) {
 
 // with does something with a collection, of which get tells which it is. Another process may have dropped it and made it
 // anew since it was asked for, so that it is asked for once more when it is not found.
-func (s *Store) with(ctx context.Context, name string, get func() (collection, error), do func(c collection) error) error {
+func (s *Store) with(name string, get func() (collection, error), do func(c collection) error) error {
 	for try := 0; ; try++ {
 		c, err := get()
 		if err != nil {
@@ -165,7 +165,7 @@ func (s *Store) with(ctx context.Context, name string, get func() (collection, e
 
 // read does something with a collection; there is nothing to be done with one that is not there.
 func (s *Store) read(ctx context.Context, name string, do func(c collection) error) error {
-	err := s.with(ctx, name, func() (collection, error) { return s.find(ctx, name) }, do)
+	err := s.with(name, func() (collection, error) { return s.find(ctx, name) }, do)
 	if errors.Is(err, rag.ErrNotFound) {
 		return nil
 	}

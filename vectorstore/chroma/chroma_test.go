@@ -26,12 +26,19 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if server != nil {
-		server.Stop()
-		_ = os.RemoveAll(data) // of the system's temporary files
-	}
-	os.Exit(code)
+	os.Exit(func() int {
+		var err error
+		if data, err = os.MkdirTemp("", "chroma"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(data)
+		defer func() {
+			if server != nil {
+				server.Stop()
+			}
+		}()
+		return m.Run()
+	}())
 }
 
 // address returns that of a server. Without one the test is skipped, or fails if RAG_REQUIRE_SERVICES is set.
@@ -50,9 +57,6 @@ func address(t testing.TB) string {
 			t.Fatal("the server of Chroma is required and not installed: run scripts/install-chroma")
 		}
 		t.Skip("skipped: the server of Chroma is not installed")
-	}
-	if data, err = os.MkdirTemp("", "chroma"); err != nil {
-		t.Fatal(err)
 	}
 	port := testserver.FreePort(t)
 	server = testserver.Start(t, "http://127.0.0.1:"+port, "/api/v2/heartbeat", program, "run", "--host", "127.0.0.1", "--port", port, "--path", data)

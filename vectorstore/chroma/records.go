@@ -57,7 +57,7 @@ func (s *Store) Upsert(ctx context.Context, name string, recs []rag.VectorRecord
 		meta[i] = metadata{f.Payload, f.Has, f.From, f.Until, r.DocID}
 	}
 	get := func() (collection, error) { return s.make(ctx, name, dims) }
-	return s.with(ctx, name, get, func(c collection) error {
+	return s.with(name, get, func(c collection) error {
 		if err := s.checkLength(name, c, dims); err != nil {
 			return err
 		}

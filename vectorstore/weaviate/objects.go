@@ -32,7 +32,7 @@ var namespace = [16]byte{0x6f, 0x1d, 0x0c, 0x52, 0x9b, 0x0e, 0x4b, 0x7f, 0x8a, 0
 
 // uuid is the version 5 UUID of a chunk ID (RFC 9562, section 5.5).
 func uuid(id string) string {
-	sum := sha1.Sum(append(namespace[:], id...)) // #nosec G401: the RFC says so, and nothing rests on it
+	sum := sha1.Sum(append(namespace[:], id...)) // the RFC says so, and nothing rests on it
 	sum[6] = sum[6]&0x0f | 0x50
 	sum[8] = sum[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -186,6 +188,29 @@ func TestSettings(t *testing.T) {
 	for _, s := range []Settings{{}, {URL: "host:80"}, {URL: "ftp://host"}, {URL: "http://host?x=1"}, {URL: "http://host", Key: "ä"}, {URL: "http://host", Tries: -1}} {
 		if _, err := NewService(s); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%+v: error %v, want ErrInvalid", s, err)
+		}
+	}
+}
+
+func TestErrorsHaveTheirKind(t *testing.T) {
+	for status, want := range map[int]error{
+		400: rag.ErrInvalid, 401: rag.ErrInvalid, 403: rag.ErrInvalid, 404: rag.ErrNotFound, 409: rag.ErrInvalid, 429: rag.ErrUnavailable, 500: rag.ErrUnavailable, 503: rag.ErrUnavailable,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte("look at " + r.Header.Get("X-Token"))) // a client that is gone is the test's business
+		}))
+		s, err := NewService(Settings{Name: "store", URL: server.URL, KeyHeader: "X-Token", Key: "canary-123", Tries: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Call(t.Context(), http.MethodGet, "/", nil, nil)
+		if !errors.Is(err, want) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("status %d: error %v, want %v and no key", status, err, want)
+		}
+		server.Close()
+		if err := s.Call(t.Context(), http.MethodGet, "/", nil, nil); !errors.Is(err, rag.ErrUnavailable) {
+			t.Errorf("nobody listens: error %v, want ErrUnavailable", err)
 		}
 	}
 }
