@@ -16,7 +16,7 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser postgres
 
-.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance
+.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster
 
 check: fmt vet lint arch docscheck test
 
@@ -104,6 +104,10 @@ work:
 # Clients and suites for the Model Context Protocol that others wrote, against the command. Needs python3 and npm.
 mcp-conformance:
 	scripts/mcp-conformance
+
+# The stores of Weaviate against three nodes on this machine. The first time it builds the server, 15 CPU minutes.
+cluster:
+	scripts/weaviate-cluster $(GO) test -count=1 -timeout 60m -run 'OnACluster' ./vectorstore/weaviate
 
 ci:
 	.ci/run

@@ -25,5 +25,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/trace"
 	_ "github.com/seed-d8745b77/rag/transform"
 	_ "github.com/seed-d8745b77/rag/vectorstore"
+	_ "github.com/seed-d8745b77/rag/vectorstore/chroma"
+	_ "github.com/seed-d8745b77/rag/vectorstore/weaviate"
 	_ "github.com/seed-d8745b77/rag/verify"
 )

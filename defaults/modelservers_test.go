@@ -15,10 +15,11 @@ import (
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
 	"github.com/seed-d8745b77/rag/internal/modelservers"
+	"github.com/seed-d8745b77/rag/internal/testserver"
 )
 
 // llmock is started by the first test that asks for it, and ends with the tests.
-var llmock *modelservers.Server
+var llmock *testserver.Server
 
 func TestMain(m *testing.M) {
 	code := m.Run()

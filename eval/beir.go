@@ -81,6 +81,9 @@ func ReadBEIR(dir string) (*BEIR, error) {
 
 // qrelsOf returns the file of a folder's judgements.
 func qrelsOf(dir string) (string, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
 	for _, name := range []string{"qrels.tsv", filepath.Join("qrels", "test.tsv")} {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

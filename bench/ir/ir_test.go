@@ -1,6 +1,8 @@
 package ir_test
 
 import (
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -51,7 +53,7 @@ func TestReadErrorsNameTheLine(t *testing.T) {
 	if _, err := ir.Read(dir); err == nil || !strings.Contains(err.Error(), "qrels.tsv line 2") {
 		t.Errorf("got %v, want an error that names qrels.tsv line 2", err)
 	}
-	if _, err := ir.Read(filepath.Join(dir, "none")); !os.IsNotExist(err) {
+	if _, err := ir.Read(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want a not-exist error", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -82,11 +83,27 @@ func (e *StatusError) Temporary() bool {
 // after the wait that Retry-After asks for or a growing one, as long as ctx has time for it. The error is ctx's, a
 // *StatusError, ErrShut, or says what was wrong with the connection or the reply.
 func (c *Client) Post(ctx context.Context, url string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("encode request: %w", err)
+	return c.Do(ctx, http.MethodPost, url, in, out)
+}
+
+// Do is Post with any method. in nil sends no body, out nil takes a reply that is no JSON, or is empty. A method that
+// does something else when it is done twice must not be sent: a reply that is lost on the way is asked for again, and so
+// is one of which out, where it is a [Verdict], says that the service could not do all.
+func (c *Client) Do(ctx context.Context, method, url string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
 	}
-	return c.retry(ctx, func() error { return c.once(ctx, url, body, out) })
+	return c.retry(ctx, func() error { return c.once(ctx, method, url, body, out) })
+}
+
+// Verdict is a reply that can say, although its status is that of success, that it is none. It is a pointer.
+type Verdict interface {
+	// Failed is nil if everything was done.
+	Failed() error
 }
 
 // retry calls once until it succeeds, another try can help no more, or the tries are used up.
@@ -156,10 +173,10 @@ func retriable(err error) (bool, time.Duration) {
 }
 
 // once makes one try.
-func (c *Client) once(ctx context.Context, url string, body []byte, out any) error {
+func (c *Client) once(ctx context.Context, method, url string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, DefaultTimeout))
 	defer cancel()
-	resp, err := c.send(ctx, url, body, "application/json")
+	resp, err := c.send(ctx, method, url, body, "application/json")
 	if err != nil {
 		return err
 	}
@@ -171,22 +188,33 @@ func (c *Client) once(ctx context.Context, url string, body []byte, out any) err
 	if len(data) > maxReply {
 		return fmt.Errorf("%w: more than %d bytes", errReply, maxReply)
 	}
+	if out == nil {
+		return nil
+	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("%w: %v: %s", errReply, err, c.Excerpt(data))
+	}
+	if v, ok := out.(Verdict); ok {
+		if err := v.Failed(); err != nil {
+			reflect.ValueOf(out).Elem().SetZero() // what the next reply does not name must not stay of this one
+			return err
+		}
 	}
 	return nil
 }
 
 // send makes a request and returns its reply, whose body the caller closes. A reply that is no success is a *StatusError.
-func (c *Client) send(ctx context.Context, url string, body []byte, accept string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+func (c *Client) send(ctx context.Context, method, url string, body []byte, accept string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRequest, withoutURL(err))
 	}
 	for name, values := range c.Header {
 		req.Header[name] = values
 	}
-	req.Header.Set("Content-Type", "application/json")
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	req.Header.Set("Accept", accept)
 	resp, err := cmp.Or(c.HTTP, direct).Do(req)
 	if err != nil {

@@ -110,3 +110,36 @@ func TestErrorsDoNotNameTheAddress(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// verdict is a reply that says what failed.
+type verdict []struct{ Error string }
+
+func (v *verdict) Failed() error {
+	for _, x := range *v {
+		if x.Error != "" {
+			return errors.New(x.Error)
+		}
+	}
+	return nil
+}
+
+// A reply that is a success by its status is asked for again where it says that it is none, and nothing stays of it.
+func TestDoTriesAgainWhatFailedInPart(t *testing.T) {
+	client, url, waits, _ := serve(t, reply{200, "", `[{"Error":"not yet"},{}]`}, reply{200, "", `[{},{}]`})
+	var out verdict
+	if err := client.Do(t.Context(), http.MethodPut, url, map[string]int{"n": 7}, &out); err != nil || len(out) != 2 || len(*waits) != 1 {
+		t.Errorf("error %v, reply %v, waits %v", err, out, *waits)
+	}
+	client, url, _, calls := serve(t, reply{200, "", `[{"Error":"never"}]`})
+	if err := client.Do(t.Context(), http.MethodPut, url, map[string]int{"n": 7}, &out); err == nil || err.Error() != "never" || *calls != httpjson.DefaultTries {
+		t.Errorf("error %v after %d calls", err, *calls)
+	}
+}
+
+// A reply that nobody reads may be empty.
+func TestDoWithoutReply(t *testing.T) {
+	client, url, _, _ := serve(t, reply{204, "", ""})
+	if err := client.Do(t.Context(), http.MethodDelete, url, map[string]int{"n": 7}, nil); err != nil {
+		t.Error(err)
+	}
+}

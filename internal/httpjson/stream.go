@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"net/http"
 	"time"
 )
 
@@ -99,7 +100,7 @@ func (c *Client) stream(parent context.Context, url string, body []byte, form Fo
 			err = cause // says more than that the context was cancelled
 		}
 	}()
-	resp, err := c.send(ctx, url, body, string(form))
+	resp, err := c.send(ctx, http.MethodPost, url, body, string(form))
 	if err != nil {
 		return err
 	}

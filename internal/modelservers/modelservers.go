@@ -5,21 +5,15 @@
 package modelservers
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/seed-d8745b77/rag/internal/testdata"
+	"github.com/seed-d8745b77/rag/internal/testserver"
 )
 
 // Need skips a test where the servers are not installed, or fails it if RAG_REQUIRE_SERVICES is set.
@@ -37,42 +31,21 @@ func folder(t testing.TB) string {
 	return filepath.Join(testdata.ModuleRoot(t), "bin", "model-servers")
 }
 
-// Server is a running server.
-type Server struct {
-	URL string // of its first port
-	cmd *exec.Cmd
-}
-
-// graceTime is how long a server may take to end after an interrupt before it is killed.
-const graceTime = 10 * time.Second
-
-// Stop ends the server. It is interrupted first: the children of mock-ai-api have sessions of their own, and only it can end
-// them. Stopping it again does nothing.
-func (s *Server) Stop() {
-	killed := time.AfterFunc(graceTime, func() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }) // it may be gone
-	defer killed.Stop()
-	_ = s.cmd.Process.Signal(os.Interrupt) // it may be gone
-	_ = s.cmd.Wait()                       // how it ended does not matter
-}
-
 // Llmock starts llmock, or skips the test as Need does. OpenAI's protocol is at /v1 below its address.
-func Llmock(t testing.TB) *Server {
+func Llmock(t testing.TB) *testserver.Server {
 	t.Helper()
-	port := freePort(t)
+	port := testserver.FreePort(t)
 	return start(t, "http://127.0.0.1:"+port, "/_llmock/verdict", "llmock", "serve", "--host", "127.0.0.1", "--port", port, "--log-level", "warning")
 }
 
 // MockAI starts mock-ai-api, or skips the test as Need does. Its address is that of OpenAI's protocol; the other that of
 // Anthropic's.
-func MockAI(t testing.TB) (s *Server, anthropic string) {
+func MockAI(t testing.TB) (s *testserver.Server, anthropic string) {
 	t.Helper()
-	first, second := freePort(t), freePort(t)
+	first, second := testserver.FreePort(t), testserver.FreePort(t)
 	s = start(t, "http://127.0.0.1:"+first, "/v1/models", "mock-ai-api", "--openai-port", first, "--anthropic-port", second)
 	anthropic = "http://127.0.0.1:" + second
-	if err := listens(anthropic); err != nil {
-		s.Stop()
-		t.Fatalf("mock-ai-api: %v", err)
-	}
+	testserver.Wait(t, s, anthropic)
 	return s, anthropic
 }
 
@@ -102,61 +75,9 @@ func post(t testing.TB, url, body string) {
 	}
 }
 
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err = errors.Join(err, l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // start runs a server and waits until it answers at a path.
-func start(t testing.TB, url, path, program string, args ...string) *Server {
+func start(t testing.TB, url, path, program string, args ...string) *testserver.Server {
 	t.Helper()
 	Need(t)
-	cmd := exec.CommandContext(context.Background(), filepath.Join(folder(t), "bin", program), args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	said, err := os.Create(filepath.Join(t.TempDir(), program))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer said.Close()
-	cmd.Stderr = said // no pipe: its children would keep it open
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{url, cmd}
-	if err := listens(url + path); err != nil {
-		s.Stop()
-		text, _ := os.ReadFile(said.Name()) // the error says enough without
-		t.Fatalf("%s: %v: %s", program, err, text)
-	}
-	return s
-}
-
-// startTime is how long a server may take to listen; a busy machine needs some.
-const startTime = time.Minute
-
-func listens(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	for tick := time.NewTicker(50 * time.Millisecond); ; {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", url, err)
-		}
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			return resp.Body.Close()
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return errors.New("it does not listen")
-		}
-	}
+	return testserver.Start(t, url, path, filepath.Join(folder(t), "bin", program), args...)
 }

@@ -1,0 +1,88 @@
+// Package weaviate keeps vectors and words in a cluster of Weaviate, which shards and replicates them. It speaks Weaviate's
+// REST and GraphQL over Go's library and needs version 1.33 or later, the first with the operator Not.
+//
+//	v, err := weaviate.NewVectors(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
+//	x, err := weaviate.NewTexts(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
+//	eng, err := rag.Open(dir, rag.WithVectorStore(v), rag.WithSparseIndex(x))
+package weaviate
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
+)
+
+// Defaults of [Config].
+const (
+	DefaultURL            = "http://127.0.0.1:8080"
+	DefaultPrefix         = "Rag"
+	DefaultConsistency    = "QUORUM"
+	DefaultMaxResults     = 10_000 // QUERY_MAXIMUM_RESULTS of a server that is not told otherwise
+	DefaultEf             = 128    // with which 2,000 vectors of 384 numbers gave a recall of 1.000
+	DefaultEfConstruction = 200
+	DefaultM              = 32
+	DefaultK1             = 1.2
+	DefaultB              = 0.75
+)
+
+// Config holds the settings of [NewVectors] and [NewTexts]. Replicas, Shards, Ef, EfConstruction, M, K1 and B hold for
+// collections that are made from now on.
+type Config struct {
+	URL         string            `json:"url"`         // address of a node; "": DefaultURL
+	APIKey      string            `json:"api_key"`     // sent as a bearer's; "": none is
+	Headers     map[string]string `json:"headers"`     // sent with each request
+	Prefix      string            `json:"prefix"`      // with which the names of classes begin, a capital letter, then letters and digits; "": DefaultPrefix
+	TimeoutMS   int               `json:"timeout_ms"`  // of one try; 0: 30,000
+	Tries       int               `json:"tries"`       // of a request; 0: 3
+	Replicas    int               `json:"replicas"`    // nodes that keep each record; 0: 1
+	Shards      int               `json:"shards"`      // parts of a collection; 0: 1. Scores of words are of one part: with several they are not comparable
+	Consistency string            `json:"consistency"` // replicas that must agree: ONE, QUORUM or ALL; "": DefaultConsistency
+	MaxResults  int               `json:"max_results"` // most records of a reply, QUERY_MAXIMUM_RESULTS of the servers; 0: DefaultMaxResults
+
+	Ef             int `json:"ef"`              // of vectors: width of a search; 0: DefaultEf
+	EfConstruction int `json:"ef_construction"` // likewise while the graph is made; 0: DefaultEfConstruction
+	M              int `json:"m"`               // links of a vector; 0: DefaultM
+
+	K1        float64  `json:"k1"`        // of words: how much repetition counts; 0: DefaultK1
+	B         float64  `json:"b"`         // how much long texts are marked down, 0 to 1; 0: DefaultB
+	Languages []string `json:"languages"` // in which questions are stemmed beside their own, BCP 47; nil: English
+}
+
+var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,19}$`)
+
+// open checks the settings and fills in the defaults. kind tells the classes of vectors from those of words.
+func open(c Config, kind kind) (*classes, error) {
+	bad := func(format string, a ...any) error {
+		return fmt.Errorf("weaviate: %s: %w", fmt.Sprintf(format, a...), rag.ErrInvalid)
+	}
+	c.Prefix, c.Consistency = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.Consistency, DefaultConsistency)
+	c.Replicas, c.Shards, c.MaxResults = cmp.Or(c.Replicas, 1), cmp.Or(c.Shards, 1), cmp.Or(c.MaxResults, DefaultMaxResults)
+	c.Ef, c.EfConstruction, c.M = cmp.Or(c.Ef, DefaultEf), cmp.Or(c.EfConstruction, DefaultEfConstruction), cmp.Or(c.M, DefaultM)
+	c.K1, c.B = cmp.Or(c.K1, DefaultK1), cmp.Or(c.B, DefaultB)
+	if c.Languages == nil {
+		c.Languages = []string{"en"}
+	}
+	switch {
+	case !prefixes.MatchString(c.Prefix):
+		return nil, bad("prefix must be a capital letter and up to 19 letters and digits")
+	case !slices.Contains([]string{"ONE", "QUORUM", "ALL"}, c.Consistency):
+		return nil, bad("consistency is %q: it must be ONE, QUORUM or ALL", c.Consistency)
+	case c.Replicas < 0 || c.Shards < 0 || c.MaxResults < 0 || c.Ef < 0 || c.EfConstruction < 0 || c.M < 0:
+		return nil, bad("replicas, shards, max_results, ef, ef_construction and m must not be below 0")
+	case !(c.K1 > 0) || !(c.B > 0 && c.B <= 1):
+		return nil, bad("k1 must be above 0 and b from 0 to 1")
+	}
+	service, err := remote.NewService(remote.Settings{
+		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), KeyHeader: "Authorization", Key: c.APIKey,
+		Headers: c.Headers, Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &classes{service: service, config: c, kind: kind, known: map[string]class{}}, nil
+}
