@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/mcpadapter"
 )
@@ -32,7 +33,7 @@ type serveFlags struct {
 	http                  string
 	tools, domains, roots []string
 	tokens                string
-	jwt                   mcpadapter.JWT
+	jwt                   access.JWT
 	url                   string
 	hosts, origins        []string
 	stateless             bool
@@ -109,7 +110,7 @@ func (a *app) serveMCP(ctx context.Context, f *serveFlags, out io.Writer) error 
 }
 
 // served is the data, which is not opened yet, and what is offered of it.
-func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mcpadapter.Options, error) {
+func (a *app) served(f *serveFlags, log *slog.Logger) (*access.Following, mcpadapter.Options, error) {
 	opts := mcpadapter.Options{Version: version(), Collection: a.collection, Tools: f.tools, Roots: f.roots, Budget: f.budget, Logger: log}
 	if len(f.roots) > 0 {
 		opts.Tools = append(append([]string{}, f.tools...), "ingest")
@@ -133,7 +134,7 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mc
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		engine = append(engine, rag.WithTraceDir(a.dataDir())) // a snapshot would keep none
 	}
-	return mcpadapter.Folder(a.dataDir(), write, log, engine...), opts, nil
+	return access.Folder(a.dataDir(), write, log, engine...), opts, nil
 }
 
 // serveLog is the log of a server: to the error stream, and to a file.
@@ -160,7 +161,7 @@ func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.
 		if err != nil {
 			return fmt.Errorf("tokens: %w", err)
 		}
-		if o.Tokens, err = mcpadapter.ParseTokens(data); err != nil {
+		if o.Tokens, err = access.ParseTokens(data); err != nil {
 			return err
 		}
 	}
@@ -171,17 +172,13 @@ func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.
 	if err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(f.http)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(f.http); err != nil {
 		return fmt.Errorf("--http %s: want HOST:PORT: %w", f.http, rag.ErrInvalid)
 	}
-	if host == "" { // not to the whole network unless that is asked for
-		host = "127.0.0.1"
-	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	ln, _, err := access.Listen(ctx, f.http)
 	if err != nil {
 		return err
 	}
 	a.note("serving http://%s/mcp", ln.Addr())
-	return mcpadapter.Serve(ctx, ln, h)
+	return access.Serve(ctx, ln, h, access.Grace)
 }
