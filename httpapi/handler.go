@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -203,7 +204,10 @@ func (c *call) authorize() error {
 
 // read reads the body into a request. Unknown fields are mistakes.
 func (c *call) read(into any) error {
-	if kind, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";"); kind != "" && !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+	// curl -d says that it sends a form: foreign pages, which could say so as well, are refused by where they come from.
+	switch kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type")); kind {
+	case "", "application/json", "application/x-www-form-urlencoded":
+	default:
 		return badRequest("the body is %s: send application/json", cut(kind))
 	}
 	d := json.NewDecoder(http.MaxBytesReader(c.w, c.r.Body, c.o.MaxBody))

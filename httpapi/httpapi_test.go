@@ -434,7 +434,7 @@ func TestCloseEndsJobs(t *testing.T) {
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("it waits %v for its jobs", took)
 		}
-		if !strings.Contains(stream.body.String(), `"running"`) {
+		if !strings.Contains(stream.body.String(), "event: change") {
 			t.Errorf("the stream was %s", stream.body.String())
 		}
 	})

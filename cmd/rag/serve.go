@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
+	"github.com/seed-d8745b77/rag/config"
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/mcpadapter"
 )
@@ -25,17 +26,15 @@ func newServe(a *app) *cobra.Command {
 		Long:  "serve answers other programs until it is interrupted.",
 	}
 	a.requireVerb(cmd)
-	cmd.AddCommand(newServeMCP(a))
+	cmd.AddCommand(newServeMCP(a), newServeHTTP(a))
 	return cmd
 }
 
 type serveFlags struct {
 	http                  string
 	tools, domains, roots []string
-	tokens                string
-	jwt                   access.JWT
+	callers               callerFlags
 	url                   string
-	hosts, origins        []string
 	stateless             bool
 	rate                  float64
 	logFile               string
@@ -73,14 +72,8 @@ hosts, the tools and what HTTP needs.`,
 	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder that may be ingested: offers the tools for it; may come several times")
 	flags.DurationVar(&f.budget, "budget", 45*time.Second, "longest a call may take")
 	flags.StringVar(&f.logFile, "log", "", "file to write the log to, besides the error stream")
-	flags.StringVar(&f.tokens, "tokens", "", "with --http: file of bearer tokens (JSON), each with a name and what it may see")
-	flags.StringVar(&f.jwt.JWKS, "jwks", "", "with --http: URL or file of the keys that sign bearer tokens (JWT)")
-	flags.StringVar(&f.jwt.Issuer, "jwt-issuer", "", "who must have issued them")
-	flags.StringVar(&f.jwt.Audience, "jwt-audience", "", "whom they must be meant for")
-	flags.StringToStringVar(&f.jwt.Claims, "jwt-claim", nil, "FIELD=CLAIM: only documents whose metadata field has the claim's value are seen")
+	f.callers.add(flags, "with --http: ")
 	flags.StringVar(&f.url, "public-url", "", "with --jwks: URL of the endpoint as clients call it")
-	flags.StringArrayVar(&f.hosts, "host", nil, "with --http: name by which the server may be called; needed behind a gateway")
-	flags.StringArrayVar(&f.origins, "origin", nil, "with --http: web page that may call, such as https://app.example")
 	flags.Float64Var(&f.rate, "rate", 500, "with --http: requests a second of one token, or of one address without tokens")
 	flags.BoolVar(&f.stateless, "stateless", false, "with --http: keep no sessions")
 	return cmd
@@ -130,11 +123,16 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*access.Following, mcpada
 	if opts.Collection == "" {
 		opts.Collection = loaded.Config.Collection
 	}
+	return a.lent(loaded, write, log), opts, nil
+}
+
+// lent is the data folder as servers have it: opened when the first call comes, and again when others have written.
+func (a *app) lent(loaded config.Loaded, write bool, log *slog.Logger) *access.Following {
 	engine := append(a.options(log), rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		engine = append(engine, rag.WithTraceDir(a.dataDir())) // a snapshot would keep none
 	}
-	return access.Folder(a.dataDir(), write, log, engine...), opts, nil
+	return access.Folder(a.dataDir(), write, log, engine...)
 }
 
 // serveLog is the log of a server: to the error stream, and to a file.
@@ -155,18 +153,10 @@ func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
 }
 
 func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.Adapter) error {
-	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.hosts, Origins: f.origins, Stateless: f.stateless, Rate: f.rate}
-	if f.tokens != "" {
-		data, err := os.ReadFile(f.tokens)
-		if err != nil {
-			return fmt.Errorf("tokens: %w", err)
-		}
-		if o.Tokens, err = access.ParseTokens(data); err != nil {
-			return err
-		}
-	}
-	if f.jwt.JWKS != "" {
-		o.JWT = &f.jwt
+	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.callers.hosts, Origins: f.callers.origins, Stateless: f.stateless, Rate: f.rate}
+	var err error
+	if o.Tokens, o.JWT, err = f.callers.keys(); err != nil {
+		return err
 	}
 	h, err := adapter.Handler(o)
 	if err != nil {
