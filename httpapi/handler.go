@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
@@ -269,5 +268,3 @@ func (s *Server) collection(name string) string {
 	}
 	return name
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -466,9 +466,9 @@ func TestHeartbeat(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		w := &recorder{head: http.Header{}}
-		r, _ := http.NewRequestWithContext(ctx, "POST", "http://localhost/v1/ingest", strings.NewReader(`{"path":"."}`))
+		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/v1/ingest", strings.NewReader(`{"path":"."}`))
 		s.ServeHTTP(w, r)
-		r, _ = http.NewRequestWithContext(ctx, "GET", "http://localhost"+w.head.Get("Location")+"/events", nil)
+		r, _ = http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+w.head.Get("Location")+"/events", nil)
 		w = &recorder{head: http.Header{}}
 		s.ServeHTTP(w, r)
 		if beats := strings.Count(w.body.String(), ":\n\n"); beats < 3 {

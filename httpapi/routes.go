@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -17,6 +18,10 @@ var (
 
 // routes are all there are, in the order in which they are described.
 func routes() []*route {
+	return slices.Concat(questionRoutes(), documentRoutes(), jobRoutes(), operatorRoutes())
+}
+
+func questionRoutes() []*route {
 	return []*route{
 		{
 			method: http.MethodPost, path: "/v1/search", about: "Find passages by meaning and by words, best first", need: reader, works: true,
@@ -38,6 +43,11 @@ func routes() []*route {
 			method: http.MethodPost, path: "/v1/explain", about: "Tell where in a search one passage rose, fell or was lost, and what would have kept it",
 			need: reader, works: true, body: explaining{}, status: 200, answer: rag.Explanation{}, run: explain,
 		},
+	}
+}
+
+func documentRoutes() []*route {
+	return []*route{
 		{
 			method: http.MethodGet, path: "/v1/collections", about: "List the collections of which something may be seen", need: reader, works: true,
 			status: 200, answer: collectionList{}, run: listCollections,
@@ -67,6 +77,11 @@ func routes() []*route {
 			method: http.MethodGet, path: "/v1/pictures/{id}", about: "Get the bytes of a picture that stands in a document", need: reader, works: true,
 			query: []param{ofID, ofCollection}, status: 200, media: "image/*", run: getPicture,
 		},
+	}
+}
+
+func jobRoutes() []*route {
+	return []*route{
 		{
 			method: http.MethodPost, path: "/v1/ingest", about: "Begin to ingest: files of the server, or files that are sent as multipart/form-data",
 			need: writer, body: ingesting{}, status: 202, answer: job{}, run: ingest,
@@ -89,6 +104,11 @@ func routes() []*route {
 			method: http.MethodPost, path: "/v1/jobs/{id}/cancel", about: "End a job. What it has written stays, each document whole", need: reader,
 			query: []param{ofID}, status: 202, answer: job{}, run: cancelJob,
 		},
+	}
+}
+
+func operatorRoutes() []*route {
+	return []*route{
 		{method: http.MethodGet, path: "/healthz", about: "Whether the process lives", status: 200, answer: health{}, run: healthz},
 		{method: http.MethodGet, path: "/readyz", about: "Whether requests are well sent here", status: 200, answer: health{}, run: readyz},
 		{
