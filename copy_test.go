@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/catalog"
 	"github.com/seed-d8745b77/rag/ragtest"
+	"github.com/seed-d8745b77/rag/vectorstore"
 )
 
 // shelfOf makes an engine with n documents, two passages or so each, and a metadata field.
@@ -176,5 +178,92 @@ func TestCopyRefuses(t *testing.T) {
 	}
 	if rep, err := openAt(t, t.TempDir(), rag.WithConfig(words)).Copy(ctx, rag.CopyRequest{From: from, OtherWords: true}); err != nil || rep.Words == rep.WordsFrom || rep.Copied != 1 {
 		t.Errorf("another analyzer that is allowed: %+v, %v", rep, err)
+	}
+}
+
+// cutter fails one call of those it is asked about: before the call does anything, or after it has done it.
+type cutter struct {
+	calls, at int
+	after     bool
+}
+
+var errCut = errors.New("the connection is cut")
+
+func (c *cutter) call(do func() error) error {
+	if c.calls++; c.calls != c.at {
+		return do()
+	}
+	if c.after {
+		return errors.Join(do(), errCut)
+	}
+	return errCut
+}
+
+type cutCatalog struct {
+	*catalog.Memory
+	*cutter
+}
+
+func (c cutCatalog) Commit(ctx context.Context, collection string, changes []rag.Change) error {
+	return c.call(func() error { return c.Memory.Commit(ctx, collection, changes) })
+}
+
+type cutVectors struct {
+	*vectorstore.Flat
+	*cutter
+}
+
+func (c cutVectors) Upsert(ctx context.Context, collection string, recs []rag.VectorRecord) error {
+	return c.call(func() error { return c.Flat.Upsert(ctx, collection, recs) })
+}
+
+func (c cutVectors) Delete(ctx context.Context, collection string, ids []string) error {
+	return c.call(func() error { return c.Flat.Delete(ctx, collection, ids) })
+}
+
+// The connection to the store that is written to is cut at each write in turn, before and after it is done. The next copy
+// always ends well, and what was seen in between are whole documents.
+func TestCopyWhereEveryWriteFails(t *testing.T) {
+	from := shelfOf(t, 8)
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at++ {
+			cut := &cutter{after: after}
+			vectors, err := vectorstore.OpenFlat("", vectorstore.FlatConfig{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := openAt(t, "", rag.WithCatalog(cutCatalog{catalog.NewMemory(), cut}), rag.WithVectorStore(cutVectors{vectors, cut}))
+			old := rag.Bytes("mem:003.md", []byte("# Bird 3\n\nBird number 3 has flown.\n\n## Nest\n\nThe nest of bird 3 lies at place 9.\n"))
+			if _, err := to.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{old}}); err != nil { // a document to be replaced
+				t.Fatal(err)
+			}
+			cut.calls, cut.at = 0, at
+			_, failed := to.Copy(t.Context(), rag.CopyRequest{From: from})
+			if failed != nil && !errors.Is(failed, errCut) {
+				t.Fatal(failed)
+			}
+			cut.at = 0
+			for entry, err := range to.Documents(t.Context(), "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if chunks, err := to.DocumentChunks(t.Context(), "", entry.URI, 0, 0); err != nil || len(chunks) != len(entry.Chunks) {
+					t.Errorf("call %d: %s has %d of %d passages, %v", at, entry.URI, len(chunks), len(entry.Chunks), err)
+				}
+			}
+			rep, err := to.Copy(t.Context(), rag.CopyRequest{From: from})
+			if err != nil || !rep.Check.OK {
+				t.Fatalf("call %d, after %v: the next copy: %+v, %v", at, after, rep, err)
+			}
+			if v, err := to.Verify(t.Context(), ""); err != nil || !v.OK {
+				t.Errorf("call %d, after %v: %+v, %v", at, after, v, err)
+			}
+			if failed == nil {
+				if at < 5 {
+					t.Errorf("only %d writes", at-1)
+				}
+				break
+			}
+		}
 	}
 }
