@@ -2,6 +2,7 @@ package rag
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -57,7 +58,7 @@ func (c *scopedCatalog) sees(e *Entry) bool { return c.scope.Match(e.fields(), e
 
 func (c *scopedCatalog) Entry(ctx context.Context, collection, uri string) (Entry, error) {
 	e, err := c.Catalog.Entry(ctx, collection, uri)
-	if err == nil && !c.sees(&e) {
+	if errors.Is(err, ErrNotFound) || err == nil && !c.sees(&e) { // in the same words, or they would tell what is there
 		return Entry{}, fmt.Errorf("no document %q in collection %q: %w", uri, collection, ErrNotFound)
 	}
 	return e, err

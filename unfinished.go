@@ -6,6 +6,7 @@ const (
 	RunIngest  = "ingest"
 	RunDelete  = "delete"
 	RunReindex = "reindex"
+	RunCopy    = "copy"
 )
 
 // begin marks the header before the first write of a run. What an earlier one left unfinished keeps its name.

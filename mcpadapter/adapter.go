@@ -1,13 +1,13 @@
 // Package mcpadapter serves an engine to programs that speak the Model Context Protocol: desktop assistants, editors,
 // agents.
 //
-//	a, err := mcpadapter.New(mcpadapter.Fixed(engine), mcpadapter.Options{})
+//	a, err := mcpadapter.New(access.Fixed(engine), mcpadapter.Options{})
 //	err = a.ServeStdio(ctx, os.Stdin, stdout)          // or
 //	h, err := a.Handler(mcpadapter.HTTPOptions{})      // streamable HTTP at /mcp
 //	a.Server()                                         // the server of the official SDK, to be mounted elsewhere
 //
 // Tools come in presets, see [Presets]. Every result is there twice, as text to read and as data with a schema. Stages of a
-// search are told as progress, a cancelled call ends its work, and who may see only a part of the data (a [Principal]) sees
+// search are told as progress, a cancelled call ends its work, and who may see only a part of the data (an [access.Principal]) sees
 // that part in results, resources, completions, traces and errors.
 package mcpadapter
 
@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/jobs"
 )
@@ -55,7 +56,7 @@ const (
 // Adapter is an engine as an MCP server. Make one with [New]; it is safe for concurrent use.
 type Adapter struct {
 	options Options
-	data    Data
+	data    access.Data
 	tools   []*tool
 	server  *mcp.Server
 	slots   chan struct{} // taken by calls at work
@@ -65,7 +66,7 @@ type Adapter struct {
 }
 
 // New returns an adapter over data. Settings that cannot be right are rag.ErrInvalid.
-func New(data Data, o Options) (*Adapter, error) {
+func New(data access.Data, o Options) (*Adapter, error) {
 	fill(&o.Name, "rag")
 	fill(&o.Version, "0")
 	fill(&o.Collection, "default")

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	_ "github.com/seed-d8745b77/rag/catalog"
 	"github.com/seed-d8745b77/rag/domain"
 	_ "github.com/seed-d8745b77/rag/fusion"
@@ -52,7 +53,7 @@ func engine(t *testing.T, opts ...rag.Option) *rag.Engine {
 
 func adapter(t *testing.T, eng *rag.Engine, o mcpadapter.Options) *mcpadapter.Adapter {
 	t.Helper()
-	a, err := mcpadapter.New(mcpadapter.Fixed(eng), o)
+	a, err := mcpadapter.New(access.Fixed(eng), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	_ "github.com/seed-d8745b77/rag/catalog"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/sparse"
@@ -69,12 +70,12 @@ func serveFixtures(at string) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "serving http://%s/mcp\n", ln.Addr())
-	return Serve(ctx, ln, h)
+	return access.Serve(ctx, ln, h, access.Grace)
 }
 
 // withFixtures is an adapter that offers what the suite asks for besides its own tools.
 func withFixtures(engine *rag.Engine) (*Adapter, error) {
-	a, err := New(Fixed(engine), Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	a, err := New(access.Fixed(engine), Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return nil, err
 	}

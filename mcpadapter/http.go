@@ -2,11 +2,8 @@ package mcpadapter
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -16,15 +13,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 )
 
 // HTTPOptions sets streamable HTTP up. Without Tokens and JWT everybody who reaches the address sees everything.
 type HTTPOptions struct {
-	Tokens    []Token  // bearer tokens, each with who has it
-	JWT       *JWT     // tokens of an identity provider; nil: none
-	PublicURL string   // of the endpoint, for clients that log in: "https://rag.example/mcp"; "" with JWT: from each request
-	Hosts     []string // names by which the server may be called besides those of its own loopback address; needed behind a gateway
-	Origins   []string // pages that may call from a browser, such as "https://app.example"; none otherwise
+	Tokens    []access.Token // bearer tokens, each with who has it
+	JWT       *access.JWT    // tokens of an identity provider; nil: none
+	PublicURL string         // of the endpoint, for clients that log in: "https://rag.example/mcp"; "" with JWT: from each request
+	Hosts     []string       // names by which the server may be called besides those of its own loopback address; needed behind a gateway
+	Origins   []string       // pages that may call from a browser, such as "https://app.example"; none otherwise
 
 	Stateless bool    // keep no sessions for older clients either: any of several servers can answer any request
 	MaxBody   int64   // bytes of a request; 0: 4 MB
@@ -63,10 +61,10 @@ func (a *Adapter) Handler(o HTTPOptions) (http.Handler, error) {
 	if !o.Stateless {
 		h = byEra(h, streamable(false), o.MaxBody)
 	}
-	h = limited(h, newLimiter(o.Rate, o.Burst))
+	h = limited(h, access.NewLimiter(o.Rate, o.Burst))
 	mux := http.NewServeMux()
 	if len(o.Tokens) > 0 || o.JWT != nil {
-		verify, err := verifier(o)
+		verify, err := verifier(&o)
 		if err != nil {
 			return nil, err
 		}
@@ -122,31 +120,25 @@ func byEra(modern, legacy http.Handler, maxBody int64) http.Handler {
 	})
 }
 
-const (
-	// headerTimeout is how long a client may take to send the head of a request.
-	headerTimeout = 10 * time.Second
-	// graceTime is how long calls under way may go on when the server ends; streams that wait for nothing are cut then.
-	graceTime = 3 * time.Second
-)
+// guarded refuses requests that a web page makes behind its user's back.
+func guarded(next http.Handler, hosts, origins []string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := access.Guard(r, hosts, origins); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
-// Serve answers on a listener until ctx is done, and then lets calls under way end.
-func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(ln) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
-	defer cancel()
-	if err := srv.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	_ = srv.Close()
-	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+// limited answers 429 to callers that ask too often.
+func limited(next http.Handler, l *access.Limiter) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := l.Allow(caller(r), time.Now()); !ok {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests: wait a second", http.StatusTooManyRequests)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

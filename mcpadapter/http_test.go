@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/mcpadapter"
 )
 
@@ -134,7 +135,7 @@ func TestHTTPRefuses(t *testing.T) {
 }
 
 func TestTokensSeeTheirPart(t *testing.T) {
-	tokens, err := mcpadapter.ParseTokens([]byte(`[{"token":"red-red-red-red-red","name":"red","filter":"tenant = red"},{"token":"blue-blue-blue-blue","name":"blue","filter":"tenant = blue"},{"token":"all-all-all-all-all","name":"all"}]`))
+	tokens, err := access.ParseTokens([]byte(`[{"token":"red-red-red-red-red","name":"red","filter":"tenant = red"},{"token":"blue-blue-blue-blue","name":"blue","filter":"tenant = blue"},{"token":"all-all-all-all-all","name":"all"}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestSignedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	s := serve(t, mcpadapter.HTTPOptions{PublicURL: "https://rag.example/mcp", JWT: &mcpadapter.JWT{
+	s := serve(t, mcpadapter.HTTPOptions{PublicURL: "https://rag.example/mcp", JWT: &access.JWT{
 		JWKS: keys, Issuer: "https://id.example", Audience: "rag", Claims: map[string]string{"tenant": "org"},
 	}}, "hub", "docs", "delete")
 	sign := func(change func(jwt.MapClaims), key any, method jwt.SigningMethod) string {
@@ -279,7 +280,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	srv := httptest.NewUnstartedServer(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- mcpadapter.Serve(ctx, srv.Listener, h) }()
+	go func() { ended <- access.Serve(ctx, srv.Listener, h, access.Grace) }()
 	if code, _ := post(t, "http://"+srv.Listener.Addr().String()+"/mcp", nil, initialize); code != 200 {
 		t.Errorf("code %d", code)
 	}
@@ -294,7 +295,7 @@ func TestBadTokenListsAreRefused(t *testing.T) {
 		"no JSON": "x", "short": `[{"token":"x","name":"a"}]`, "no name": `[{"token":"0123456789abcdef"}]`, "filter": `[{"token":"0123456789abcdef","name":"a","filter":"tenant ="}]`,
 		"twice": `[{"token":"0123456789abcdef","name":"a"},{"token":"0123456789abcdef","name":"b"}]`, "key": `[{"token":"0123456789abcdef","name":"a","scope":"x"}]`,
 	} {
-		if _, err := mcpadapter.ParseTokens([]byte(list)); !errors.Is(err, rag.ErrInvalid) || strings.Contains(err.Error(), "0123456789abcdef") {
+		if _, err := access.ParseTokens([]byte(list)); !errors.Is(err, rag.ErrInvalid) || strings.Contains(err.Error(), "0123456789abcdef") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

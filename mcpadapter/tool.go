@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 )
 
 // effect says what a tool does to the data.
@@ -39,7 +40,7 @@ type call struct {
 	*view
 	*progress
 	adapter   *Adapter
-	principal Principal
+	principal access.Principal
 	args      args
 	notes     []rag.Note // where less was done than was asked
 }
@@ -105,7 +106,7 @@ func (a *Adapter) handle(t *tool) mcp.ToolHandler {
 }
 
 // run takes a slot and the principal's view of the data, and runs a tool.
-func (a *Adapter) run(ctx context.Context, t *tool, req *mcp.CallToolRequest, who Principal, given args) (*mcp.CallToolResult, error) {
+func (a *Adapter) run(ctx context.Context, t *tool, req *mcp.CallToolRequest, who access.Principal, given args) (*mcp.CallToolResult, error) {
 	p := newProgress(ctx, req, a.options.Now)
 	defer p.keepAlive(a.beat)()
 	select {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/agent"
 )
 
@@ -64,7 +65,7 @@ type views struct {
 const maxViews = 64
 
 // get returns the view of a principal.
-func (v *views) get(e *rag.Engine, p Principal) *view {
+func (v *views) get(e *rag.Engine, p access.Principal) *view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shared == nil || v.shared.engine != e {

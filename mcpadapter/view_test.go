@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 )
 
 // bare is an engine without a model over these documents, text by URI.
@@ -32,10 +33,10 @@ func bare(tb testing.TB, texts map[string]string) *rag.Engine {
 func TestFewViewsAreKept(t *testing.T) {
 	engine := bare(t, map[string]string{"mem:a.md": "# Herons\n\nA heron.\n"})
 	var v views
-	first := v.get(engine, Principal{Name: "first"})
+	first := v.get(engine, access.Principal{Name: "first"})
 	for i := range 3 * maxViews {
-		v.get(engine, Principal{Name: fmt.Sprint(i), Filter: rag.Eq("n", float64(i))})
-		if v.get(engine, Principal{Name: "first"}) != first {
+		v.get(engine, access.Principal{Name: fmt.Sprint(i), Filter: rag.Eq("n", float64(i))})
+		if v.get(engine, access.Principal{Name: "first"}) != first {
 			t.Fatalf("a view that is used all the time is forgotten after %d others", i)
 		}
 	}
@@ -47,7 +48,7 @@ func TestFewViewsAreKept(t *testing.T) {
 func TestWhatIsRememberedFollowsTheCollection(t *testing.T) {
 	engine := bare(t, map[string]string{"mem:a.md": "# Herons\n\nA heron.\n"})
 	var all views
-	v := all.get(engine, Principal{})
+	v := all.get(engine, access.Principal{})
 	know := func(topics, ids int) {
 		t.Helper()
 		list, err := v.sections(t.Context(), "default")
@@ -100,13 +101,13 @@ func BenchmarkLargeCollection(b *testing.B) {
 	} {
 		b.Run(name+"/first", func(b *testing.B) {
 			for b.Loop() {
-				if err := call(new(views).get(engine, Principal{})); err != nil {
+				if err := call(new(views).get(engine, access.Principal{})); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(name+"/again", func(b *testing.B) {
-			v := new(views).get(engine, Principal{})
+			v := new(views).get(engine, access.Principal{})
 			if err := call(v); err != nil {
 				b.Fatal(err)
 			}

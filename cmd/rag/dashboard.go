@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/dashboard"
 	"github.com/seed-d8745b77/rag/domain"
-	"github.com/seed-d8745b77/rag/mcpadapter"
 	"github.com/seed-d8745b77/rag/trace"
 )
 
@@ -94,20 +94,16 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 	if _, err := os.Stat(a.dataDir()); a.snapshot && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("nothing has been ingested into %s yet: start without --snapshot, or run `rag ingest FOLDER` first: %w", visible(a.dataDir()), rag.ErrNotFound)
 	}
-	host, port, err := net.SplitHostPort(f.addr)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(f.addr); err != nil {
 		return usagef(cmd, "--addr %s: want HOST:PORT", f.addr)
 	}
-	if host == "" { // not to the whole network unless that is asked for
-		host = "127.0.0.1"
-	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	ln, reachable, err := access.Listen(ctx, f.addr)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ln.Close() }() // if it never serves
 	made := false
-	if tcp, ok := ln.Addr().(*net.TCPAddr); o.Token == "" && ok && !tcp.IP.IsLoopback() {
+	if o.Token == "" && reachable {
 		o.Token, made = rand.Text(), true
 	}
 	return a.withData(func(eng *rag.Engine) error {
@@ -135,7 +131,7 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 			a.openBrowser(ctx, url)
 		}
 		defer context.AfterFunc(ctx, func() { _ = dash.Close() })() // streams end at once, and need not be waited for
-		return mcpadapter.Serve(ctx, ln, dash)                      // which serves any handler
+		return access.Serve(ctx, ln, dash, access.Grace)
 	})
 }
 

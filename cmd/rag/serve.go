@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/access"
+	"github.com/seed-d8745b77/rag/config"
 	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/mcpadapter"
 )
@@ -24,17 +26,15 @@ func newServe(a *app) *cobra.Command {
 		Long:  "serve answers other programs until it is interrupted.",
 	}
 	a.requireVerb(cmd)
-	cmd.AddCommand(newServeMCP(a))
+	cmd.AddCommand(newServeMCP(a), newServeHTTP(a))
 	return cmd
 }
 
 type serveFlags struct {
 	http                  string
 	tools, domains, roots []string
-	tokens                string
-	jwt                   mcpadapter.JWT
+	callers               callerFlags
 	url                   string
-	hosts, origins        []string
 	stateless             bool
 	rate                  float64
 	logFile               string
@@ -72,14 +72,8 @@ hosts, the tools and what HTTP needs.`,
 	flags.StringArrayVar(&f.roots, "allow-ingest", nil, "folder that may be ingested: offers the tools for it; may come several times")
 	flags.DurationVar(&f.budget, "budget", 45*time.Second, "longest a call may take")
 	flags.StringVar(&f.logFile, "log", "", "file to write the log to, besides the error stream")
-	flags.StringVar(&f.tokens, "tokens", "", "with --http: file of bearer tokens (JSON), each with a name and what it may see")
-	flags.StringVar(&f.jwt.JWKS, "jwks", "", "with --http: URL or file of the keys that sign bearer tokens (JWT)")
-	flags.StringVar(&f.jwt.Issuer, "jwt-issuer", "", "who must have issued them")
-	flags.StringVar(&f.jwt.Audience, "jwt-audience", "", "whom they must be meant for")
-	flags.StringToStringVar(&f.jwt.Claims, "jwt-claim", nil, "FIELD=CLAIM: only documents whose metadata field has the claim's value are seen")
+	f.callers.add(flags, "with --http: ")
 	flags.StringVar(&f.url, "public-url", "", "with --jwks: URL of the endpoint as clients call it")
-	flags.StringArrayVar(&f.hosts, "host", nil, "with --http: name by which the server may be called; needed behind a gateway")
-	flags.StringArrayVar(&f.origins, "origin", nil, "with --http: web page that may call, such as https://app.example")
 	flags.Float64Var(&f.rate, "rate", 500, "with --http: requests a second of one token, or of one address without tokens")
 	flags.BoolVar(&f.stateless, "stateless", false, "with --http: keep no sessions")
 	return cmd
@@ -109,7 +103,7 @@ func (a *app) serveMCP(ctx context.Context, f *serveFlags, out io.Writer) error 
 }
 
 // served is the data, which is not opened yet, and what is offered of it.
-func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mcpadapter.Options, error) {
+func (a *app) served(f *serveFlags, log *slog.Logger) (*access.Following, mcpadapter.Options, error) {
 	opts := mcpadapter.Options{Version: version(), Collection: a.collection, Tools: f.tools, Roots: f.roots, Budget: f.budget, Logger: log}
 	if len(f.roots) > 0 {
 		opts.Tools = append(append([]string{}, f.tools...), "ingest")
@@ -129,11 +123,16 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*mcpadapter.Following, mc
 	if opts.Collection == "" {
 		opts.Collection = loaded.Config.Collection
 	}
+	return a.lent(loaded, write, log), opts, nil
+}
+
+// lent is the data folder as servers have it: opened when the first call comes, and again when others have written.
+func (a *app) lent(loaded config.Loaded, write bool, log *slog.Logger) *access.Following {
 	engine := append(a.options(log), rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		engine = append(engine, rag.WithTraceDir(a.dataDir())) // a snapshot would keep none
 	}
-	return mcpadapter.Folder(a.dataDir(), write, log, engine...), opts, nil
+	return access.Folder(a.dataDir(), write, log, engine...)
 }
 
 // serveLog is the log of a server: to the error stream, and to a file.
@@ -154,34 +153,22 @@ func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
 }
 
 func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.Adapter) error {
-	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.hosts, Origins: f.origins, Stateless: f.stateless, Rate: f.rate}
-	if f.tokens != "" {
-		data, err := os.ReadFile(f.tokens)
-		if err != nil {
-			return fmt.Errorf("tokens: %w", err)
-		}
-		if o.Tokens, err = mcpadapter.ParseTokens(data); err != nil {
-			return err
-		}
-	}
-	if f.jwt.JWKS != "" {
-		o.JWT = &f.jwt
+	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.callers.hosts, Origins: f.callers.origins, Stateless: f.stateless, Rate: f.rate}
+	var err error
+	if o.Tokens, o.JWT, err = f.callers.keys(); err != nil {
+		return err
 	}
 	h, err := adapter.Handler(o)
 	if err != nil {
 		return err
 	}
-	host, port, err := net.SplitHostPort(f.http)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(f.http); err != nil {
 		return fmt.Errorf("--http %s: want HOST:PORT: %w", f.http, rag.ErrInvalid)
 	}
-	if host == "" { // not to the whole network unless that is asked for
-		host = "127.0.0.1"
-	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	ln, _, err := access.Listen(ctx, f.http)
 	if err != nil {
 		return err
 	}
 	a.note("serving http://%s/mcp", ln.Addr())
-	return mcpadapter.Serve(ctx, ln, h)
+	return access.Serve(ctx, ln, h, access.Grace)
 }

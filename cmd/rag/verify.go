@@ -11,6 +11,8 @@ import (
 
 func newVerify(a *app) *cobra.Command {
 	var repair bool
+	var against string
+	var how compareFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Read back and compare catalog and indexes, and repair them",
@@ -19,16 +21,27 @@ and looks for passages that an index has and the catalog has not (orphans), and 
 code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
 What is damaged in the catalog cannot be: then verify says what to do. It measures how much of what an exact search
 finds a search of the vectors finds, too, where that is not all, and looks for faults of their index. Documents that were
-made with other settings than those in force are listed as stale: that is no fault, and the next ingest makes them anew.`,
-		Example: examples("rag verify", "rag verify --repair"),
+made with other settings than those in force are listed as stale: that is no fault, and the next ingest makes them anew.
+
+With --against it compares the collection with that of another store (see copy for DIR|CONFIG) in place of all this: whether both have
+the same documents and passages, and how far the first five passages of sampled questions agree; the exit code is 1 below --overlap.`,
+		Example: examples("rag verify", "rag verify --repair", "rag verify --against /home/me/kb2"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if repair && against != "" {
+				return usagef(cmd, "--repair and --against exclude each other")
+			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
+				if against != "" {
+					return a.against(cmd.Context(), eng, against, &how)
+				}
 				return a.verify(cmd.Context(), eng, repair)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "put right what differs")
+	cmd.Flags().StringVar(&against, "against", "", "store to compare with: data folder or configuration file")
+	how.add(cmd, "the stores")
 	return cmd
 }
 
@@ -130,6 +143,8 @@ func cutShort(run string) string {
 		return "a reindex was cut short: the indexes in use are whole; the next ingest, or --repair, clears away what it left"
 	case rag.RunDelete:
 		return "a delete was cut short: the next ingest, or --repair, clears away what it left; what is still listed was not deleted"
+	case rag.RunCopy:
+		return "a copy was cut short: the next one goes on; --repair puts right what it left"
 	case rag.RunIngest:
 		return "an ingest was cut short: the next one finishes it; --repair puts right what it left"
 	}

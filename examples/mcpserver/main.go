@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seed-d8745b77/rag/access"
 	_ "github.com/seed-d8745b77/rag/defaults"
 	"github.com/seed-d8745b77/rag/mcpadapter"
 )
@@ -41,7 +42,7 @@ func run(out *os.File, log *slog.Logger, args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	data := mcpadapter.Folder(*dir, false, log) // opened by the first call
+	data := access.Folder(*dir, false, log) // opened by the first call
 	defer data.Close()
 	adapter, err := mcpadapter.New(data, mcpadapter.Options{Tools: strings.Split(*tools, ","), Logger: log})
 	if err != nil {
@@ -60,5 +61,5 @@ func run(out *os.File, log *slog.Logger, args []string) error {
 		return err
 	}
 	log.Info("serving", "url", "http://"+ln.Addr().String()+"/mcp")
-	return mcpadapter.Serve(ctx, ln, handler)
+	return access.Serve(ctx, ln, handler, access.Grace)
 }

@@ -47,11 +47,11 @@ var floors = map[string]int{
 	"trace": 1, "transform": 1, "vectorstore": 1, "verify": 1,
 
 	// These use the engine, link the rooms, or test them.
-	"agent": 2, "config": 2, "defaults": 2, "domain": 2, "jobs": 2, "ragtest": 2, "watch": 2,
+	"access": 2, "agent": 2, "config": 2, "defaults": 2, "domain": 2, "jobs": 2, "ragtest": 2, "watch": 2,
 
 	"eval": 3, // measures an engine
 
-	"dashboard": 4, "mcpadapter": 4, // serve an engine
+	"dashboard": 4, "httpapi": 4, "mcpadapter": 4, // serve an engine
 
 	"bench": 5, "cmd": 5, "examples": 5, "scripts": 5, // front doors: programs, imported by nobody
 }

@@ -21,8 +21,7 @@ import (
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
 )
 
-// Defaults of [Config]. Those of the graph are hnswlib's usual ones, with searches twice as wide as Chroma's, which finds
-// 0.997 instead of 0.98 of the nearest ten of 10,000 random vectors.
+// Defaults of [Config]. Those of the graph are hnswlib's usual ones, with searches twice as wide as Chroma's.
 const (
 	DefaultURL            = "http://127.0.0.1:8000"
 	DefaultTenant         = "default_tenant"

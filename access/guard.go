@@ -1,6 +1,8 @@
-package mcpadapter
+package access
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -9,23 +11,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"golang.org/x/time/rate"
 )
 
-// guarded refuses requests that a web page makes behind its user's back: those of foreign pages, and those under a name that
-// an attacker has pointed at this machine (DNS rebinding).
-func guarded(next http.Handler, hosts, origins []string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !hostAllowed(r, hosts):
-			http.Error(w, "the server is not called by this name: see the option hosts", http.StatusForbidden)
-		case !originAllowed(r, origins):
-			http.Error(w, "pages of this origin may not call: see the option origins", http.StatusForbidden)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
+// ErrForeign is wrapped by the error for a request that a web page makes behind its user's back.
+var ErrForeign = errors.New("refused")
+
+// Guard refuses the requests of foreign pages, and those under a name that an attacker has pointed at this machine (DNS
+// rebinding): they are ErrForeign. hosts are names by which a server on a loopback address may be called besides those of
+// loopback, origins pages of other servers that may call.
+func Guard(r *http.Request, hosts, origins []string) error {
+	switch {
+	case !hostAllowed(r, hosts):
+		return fmt.Errorf("%w: the server is not called by this name: see the option hosts", ErrForeign)
+	case !originAllowed(r, origins):
+		return fmt.Errorf("%w: pages of this origin may not call: see the option origins", ErrForeign)
+	}
+	return nil
 }
 
 // hostAllowed checks the name by which the server is called. On a loopback address that is one of loopback; on another
@@ -68,8 +70,11 @@ func originAllowed(r *http.Request, origins []string) bool {
 	return err == nil && u.Host != "" && u.Host == r.Host
 }
 
-// limiter keeps one caller from taking the server for itself.
-type limiter struct {
+// Address names who makes a request where no token does.
+func Address(r *http.Request) string { return "address " + hostName(r.RemoteAddr) }
+
+// Limiter keeps one caller from taking the server for itself. It is safe for concurrent use.
+type Limiter struct {
 	rate  rate.Limit
 	burst int
 
@@ -80,11 +85,13 @@ type limiter struct {
 // maxCallers is how many callers are remembered; who is forgotten begins with a full allowance.
 const maxCallers = 10_000
 
-func newLimiter(perSecond float64, burst int) *limiter {
-	return &limiter{rate: rate.Limit(perSecond), burst: burst, of: map[string]*rate.Limiter{}}
+// NewLimiter allows each caller so many requests a second, and burst at once above that.
+func NewLimiter(perSecond float64, burst int) *Limiter {
+	return &Limiter{rate: rate.Limit(perSecond), burst: burst, of: map[string]*rate.Limiter{}}
 }
 
-func (l *limiter) allow(caller string, now time.Time) bool {
+// Allow takes one request of the caller's allowance; where there is none left, it returns how long the caller must wait.
+func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	one := l.of[caller]
@@ -95,21 +102,10 @@ func (l *limiter) allow(caller string, now time.Time) bool {
 		one = rate.NewLimiter(l.rate, l.burst)
 		l.of[caller] = one
 	}
-	return one.AllowN(now, 1)
-}
-
-// limited answers 429 to callers that ask too often.
-func limited(next http.Handler, l *limiter) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller := "address " + hostName(r.RemoteAddr)
-		if info := auth.TokenInfoFromContext(r.Context()); info != nil {
-			caller = "principal " + info.UserID
-		}
-		if !l.allow(caller, time.Now()) {
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests: wait a second", http.StatusTooManyRequests)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	r := one.ReserveN(now, 1)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+		return wait, false
+	}
+	return 0, r.OK()
 }

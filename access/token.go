@@ -1,15 +1,15 @@
-package mcpadapter
+package access
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/auth"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -73,30 +73,57 @@ func checkTokens(tokens []Token) error {
 	return nil
 }
 
-// verifier finds out who has a token: one of the list, or one that an identity provider has signed.
-func verifier(o HTTPOptions) (auth.TokenVerifier, error) {
-	if err := checkTokens(o.Tokens); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
+// ErrToken is wrapped by the error for a token that nobody has. What is wrong with it is not told: the caller may be an
+// attacker.
+var ErrToken = errors.New("the token is not valid")
+
+// Grant is what a token gives.
+type Grant struct {
+	Principal Principal
+	Scopes    []string  // of a signed token
+	Expires   time.Time // zero: never
+}
+
+// Keys finds out who has a token: one of a list, or one that an identity provider has signed. It is safe for concurrent use.
+type Keys struct {
 	// Looked up by their sums, a token's first bytes cannot be found out by measuring how long it takes.
-	byDigest := map[[sha256.Size]byte]Principal{}
-	for _, t := range o.Tokens {
-		byDigest[sha256.Sum256([]byte(t.Value))] = t.Principal
+	byDigest map[[sha256.Size]byte]Principal
+	signed   *jwtVerifier // nil: none
+}
+
+// NewKeys returns what checks these tokens; signed may be nil. What cannot be right is rag.ErrInvalid.
+func NewKeys(tokens []Token, signed *JWT) (*Keys, error) {
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
 	}
-	var signed *jwtVerifier
-	if o.JWT != nil {
-		var err error
-		if signed, err = newJWTVerifier(*o.JWT); err != nil {
-			return nil, fmt.Errorf("mcp: %w", err)
-		}
+	k := &Keys{byDigest: map[[sha256.Size]byte]Principal{}}
+	for _, t := range tokens {
+		k.byDigest[sha256.Sum256([]byte(t.Value))] = t.Principal
 	}
-	return func(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-		if p, ok := byDigest[sha256.Sum256([]byte(token))]; ok {
-			return p.tokenInfo(), nil
-		}
-		if signed == nil {
-			return nil, auth.ErrInvalidToken
-		}
-		return signed.verify(ctx, token)
-	}, nil
+	if signed == nil {
+		return k, nil
+	}
+	var err error
+	k.signed, err = newJWTVerifier(*signed)
+	return k, err
+}
+
+// Check returns what a token gives, or ErrToken.
+func (k *Keys) Check(ctx context.Context, token string) (Grant, error) {
+	if p, ok := k.byDigest[sha256.Sum256([]byte(token))]; ok {
+		return Grant{Principal: p}, nil
+	}
+	if k.signed == nil {
+		return Grant{}, ErrToken
+	}
+	return k.signed.verify(ctx, token)
+}
+
+// Bearer returns the token that comes with a request, "" for none.
+func Bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
 }

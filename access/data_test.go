@@ -1,4 +1,4 @@
-package mcpadapter_test
+package access_test
 
 import (
 	"context"
@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/seed-d8745b77/rag"
-	"github.com/seed-d8745b77/rag/mcpadapter"
+	"github.com/seed-d8745b77/rag/access"
+	_ "github.com/seed-d8745b77/rag/defaults"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
 
 func TestFollowingOpensWhatHasChanged(t *testing.T) {
 	stamp, opened := "1", 0
 	var fails error
-	f := mcpadapter.Follow(func(context.Context) (*rag.Engine, error) {
+	f := access.Follow(func(context.Context) (*rag.Engine, error) {
 		if fails != nil {
 			return nil, fails
 		}

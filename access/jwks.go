@@ -1,4 +1,4 @@
-package mcpadapter
+package access
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package mcpadapter
+package access
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/modelcontextprotocol/go-sdk/auth"
 
 	"github.com/seed-d8745b77/rag"
 )
@@ -65,29 +64,29 @@ func newJWTVerifier(c JWT) (*jwtVerifier, error) {
 }
 
 // verify returns what a token says of who has it. What is wrong with it is not told: the caller may be an attacker.
-func (v *jwtVerifier) verify(ctx context.Context, token string) (*auth.TokenInfo, error) {
+func (v *jwtVerifier) verify(ctx context.Context, token string) (Grant, error) {
 	claims := jwt.MapClaims{}
 	_, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
 		id, _ := t.Header["kid"].(string)
 		return v.keys.key(ctx, id, t.Method.Alg())
 	})
 	if err != nil {
-		return nil, auth.ErrInvalidToken
+		return Grant{}, ErrToken
 	}
 	p := Principal{}
 	if p.Name, err = claims.GetSubject(); err != nil || p.Name == "" {
-		return nil, auth.ErrInvalidToken
+		return Grant{}, ErrToken
 	}
 	if p.Filter, err = v.filter(claims); err != nil {
-		return nil, fmt.Errorf("%w: %w", auth.ErrInvalidToken, err)
+		return Grant{}, fmt.Errorf("%w: %w", ErrToken, err)
 	}
-	info := p.tokenInfo()
+	g := Grant{Principal: p}
 	if at, err := claims.GetExpirationTime(); err == nil && at != nil {
-		info.Expiration = at.Add(clockSkew)
+		g.Expires = at.Add(clockSkew)
 	}
 	scope, _ := claims["scope"].(string)
-	info.Scopes = strings.Fields(scope)
-	return info, nil
+	g.Scopes = strings.Fields(scope)
+	return g, nil
 }
 
 // filter makes the forced filter of the claims.
