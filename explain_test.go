@@ -53,7 +53,7 @@ func TestRemediesHold(t *testing.T) {
 				}
 				all = append(all, c)
 			}
-			for i := range 24 {
+			for i := range 24 / slower {
 				q := rag.Query{Text: randomWords(rnd, 3), TopK: 1 + rnd.IntN(6)}
 				switch i % 6 {
 				case 1:
@@ -74,6 +74,9 @@ func TestRemediesHold(t *testing.T) {
 				}
 			}
 		})
+	}
+	if slower > 1 {
+		return // too few to meet all of them
 	}
 	for _, s := range []string{rag.RemedyTopK, rag.RemedyFilter, rag.RemedyExpired, rag.RemedyCollapse, rag.RemedyMaxPerDocument, rag.RemedyPhrase} {
 		if settings[s] == 0 {

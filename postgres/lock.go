@@ -41,8 +41,17 @@ func (c *Catalog) LockCollection(ctx context.Context, collection string, wait ti
 		c.mu.Lock()
 		delete(c.held, collection)
 		c.mu.Unlock()
-		closeSoon(ctx, conn)
+		release(ctx, conn)
 	}, nil
+}
+
+// release gives up the locks of a connection and closes it. The server notices later that a connection was closed, and who
+// comes right behind would find the lock taken.
+func release(ctx context.Context, conn *pgx.Conn) {
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
+	defer cancel()
+	_, _ = conn.Exec(within, `select pg_advisory_unlock_all()`) // a connection that is gone holds none
+	closeSoon(ctx, conn)
 }
 
 // closeSoon closes a connection, also when the context of the work is done.

@@ -26,11 +26,14 @@ func openSparse(t testing.TB, key string, c postgres.SparseConfig) *postgres.Spa
 }
 
 func TestSparse(t *testing.T) {
-	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex { return openSparse(t, dir, postgres.SparseConfig{}) })
+	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex { return openSparse(t, dir, postgres.SparseConfig{}) }, ragtest.Slow())
 }
 
 // The embedded index, over the same texts, gives the same passages in the same order with the same scores.
 func TestSparseRanksAsEmbedded(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine indexes thousands of texts: it is measured without it")
+	}
 	for _, name := range []string{"scifact", "cmrc2018"} {
 		t.Run(name, func(t *testing.T) {
 			set, err := ir.Read(testdata.Shared(t, "data", "ir", name))

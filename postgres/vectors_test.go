@@ -24,7 +24,7 @@ func TestVectors(t *testing.T) {
 					t.Fatal(err)
 				}
 				return v
-			}, ragtest.Approximate(foundOf))
+			}, ragtest.Approximate(foundOf), ragtest.Slow())
 		})
 	}
 }

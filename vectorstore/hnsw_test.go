@@ -42,14 +42,14 @@ func TestHNSW(t *testing.T) {
 	for name, c := range map[string]vectorstore.HNSWConfig{"defaults": {}, "graph": graphAlways, "graph of float32": unquantized} {
 		t.Run(name, func(t *testing.T) {
 			ragtest.TestVectorStore(t, func(t *testing.T, dir string) rag.VectorStore { return openHNSW(t, dir, c) },
-				measured(ragtest.Approximate(0.98))...)
+				ragtest.Approximate(0.98), ragtest.Slow())
 		})
 	}
 }
 
 func TestHNSWInMemory(t *testing.T) {
 	ragtest.TestVectorStore(t, func(t *testing.T, _ string) rag.VectorStore { return openHNSW(t, "", graphAlways) },
-		measured(ragtest.Approximate(0.98), ragtest.Volatile())...)
+		ragtest.Approximate(0.98), ragtest.Volatile(), ragtest.Slow())
 }
 
 // snapshots are the files that hold them.

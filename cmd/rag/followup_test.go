@@ -22,6 +22,9 @@ type dialogue struct {
 
 // TestFollowUps measures what chat makes of follow-ups, and that it leaves questions alone that stand for themselves.
 func TestFollowUps(t *testing.T) {
+	if raceDetector {
+		t.Skip("what is found is measured without it")
+	}
 	raw, err := os.ReadFile(filepath.Join("testdata", "followups.jsonl"))
 	if err != nil {
 		t.Fatal(err)

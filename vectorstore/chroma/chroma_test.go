@@ -81,5 +81,5 @@ func open(t testing.TB, c chroma.Config) *chroma.Store {
 func TestConformance(t *testing.T) {
 	ragtest.TestVectorStore(t, func(t *testing.T, dir string) rag.VectorStore {
 		return open(t, chroma.Config{URL: address(t), Prefix: prefix(dir)})
-	}, ragtest.Approximate(0.97))
+	}, ragtest.Approximate(0.97), ragtest.Slow())
 }

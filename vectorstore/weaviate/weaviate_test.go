@@ -52,12 +52,12 @@ func fakes() func(t *testing.T, dir string) weaviate.Config {
 
 func TestVectorsOverAFake(t *testing.T) {
 	at := fakes()
-	ragtest.TestVectorStore(t, func(t *testing.T, dir string) rag.VectorStore { return vectors(t, at(t, dir)) })
+	ragtest.TestVectorStore(t, func(t *testing.T, dir string) rag.VectorStore { return vectors(t, at(t, dir)) }, ragtest.Slow())
 }
 
 func TestTextsOverAFake(t *testing.T) {
 	at := fakes()
-	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex { return texts(t, at(t, dir)) })
+	ragtest.TestSparseIndex(t, func(t *testing.T, dir string) rag.SparseIndex { return texts(t, at(t, dir)) }, ragtest.Slow())
 }
 
 // What is sent is what three nodes of version 1.35.2 understood.

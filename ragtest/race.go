@@ -1,0 +1,5 @@
+//go:build race
+
+package ragtest
+
+const raceDetector = true
