@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -113,13 +112,6 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 		dash, err := dashboard.New(eng, o)
 		if err != nil {
 			return err
-		}
-		if o.Traces != nil { // many take seconds to be read for the first time: begin before somebody waits for it
-			reading, stop := context.WithCancel(ctx)
-			var read sync.WaitGroup
-			read.Go(func() { _, _ = o.Traces.List(reading, trace.Query{Limit: 1}) })
-			defer read.Wait()
-			defer stop()
 		}
 		defer func() { _ = dash.Close() }()
 		url := "http://" + ln.Addr().String() + "/"
