@@ -22,7 +22,7 @@ var ErrForeign = errors.New("refused")
 // loopback, origins pages of other servers that may call.
 func Guard(r *http.Request, hosts, origins []string) error {
 	switch {
-	case !hostAllowed(r, hosts):
+	case !HostAllowed(r, hosts):
 		return fmt.Errorf("%w: the server is not called by this name: see the option hosts", ErrForeign)
 	case !originAllowed(r, origins):
 		return fmt.Errorf("%w: pages of this origin may not call: see the option origins", ErrForeign)
@@ -30,9 +30,10 @@ func Guard(r *http.Request, hosts, origins []string) error {
 	return nil
 }
 
-// hostAllowed checks the name by which the server is called. On a loopback address that is one of loopback; on another
-// address it is any, unless names are given.
-func hostAllowed(r *http.Request, hosts []string) bool {
+// HostAllowed checks the name by which the server is called, so that no web page reaches it under a name that its owner has
+// pointed at this machine (DNS rebinding). On a loopback address that is one of loopback; on another address it is any, unless
+// names are given.
+func HostAllowed(r *http.Request, hosts []string) bool {
 	name := hostName(r.Host)
 	if slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, r.Host) }) {
 		return true

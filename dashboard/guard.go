@@ -1,10 +1,10 @@
 package dashboard
 
 import (
-	"net"
 	"net/http"
-	"slices"
 	"strings"
+
+	"github.com/seed-d8745b77/rag/access"
 )
 
 // policy allows a page what it needs: everything from the server itself, no inline script or style, no frame around it.
@@ -40,28 +40,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // open reports whether a path is for everybody: the login, and what its page is made with.
 func open(path string) bool { return path == loginPath || strings.HasPrefix(path, "/assets/") }
 
-// hostAllowed checks the name by which the server is called, so that no web page reaches it under a name that its owner has
-// pointed at this machine (DNS rebinding). On a loopback address it is one of loopback; on another any, unless names are given.
+// hostAllowed checks the name by which the server is called. A request that no server took in came to no address.
 func hostAllowed(r *http.Request, hosts []string) bool {
-	name := hostName(r.Host)
-	if slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, r.Host) }) {
-		return true
-	}
-	if isLoopback(name) {
-		return true
-	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return len(hosts) == 0 && (local == nil || !isLoopback(hostName(local.String())))
-}
-
-func hostName(hostPort string) string {
-	if host, _, err := net.SplitHostPort(hostPort); err == nil {
-		return host
-	}
-	return strings.Trim(hostPort, "[]")
-}
-
-func isLoopback(name string) bool {
-	ip := net.ParseIP(name)
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+	return access.HostAllowed(r, hosts) || len(hosts) == 0 && r.Context().Value(http.LocalAddrContextKey) == nil
 }
