@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/secret"
 )
 
@@ -243,15 +244,7 @@ const mostSnippet = 200
 
 // snippet is the beginning of a passage, on one line. Secrets are hidden before it is cut: half of one is one too.
 func (d tracing) snippet(text string) string {
-	text = oneSpaced(d.secret.Hide(text))
-	n := 0
-	for at := range text {
-		if n == mostSnippet {
-			return text[:at] + "…"
-		}
-		n++
-	}
-	return text
+	return mdtext.Clip(oneSpaced(d.secret.Hide(text)), mostSnippet)
 }
 
 // atLeast is d at this level, if its own is lower.

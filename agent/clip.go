@@ -2,7 +2,8 @@ package agent
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // maxReply is how many bytes of a reply are read: what is longer has no end.
@@ -13,16 +14,5 @@ const observed = 200
 
 // clip cuts a text to what a step keeps of it, in one line.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= observed {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == observed {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
+	return mdtext.Clip(strings.Join(strings.Fields(s), " "), observed)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // passage is what a page shows of a chunk that a trace names.
@@ -68,14 +69,7 @@ func firstLine(text string) string {
 		if line == "" {
 			continue
 		}
-		n := 0
-		for at := range line {
-			if n == longestLine {
-				return line[:at] + "…"
-			}
-			n++
-		}
-		return line
+		return mdtext.Clip(line, longestLine)
 	}
 	return ""
 }

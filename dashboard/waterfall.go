@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/trace"
 )
 
@@ -81,14 +82,7 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	end := 0
-	for at := range text {
-		if at > most {
-			break
-		}
-		end = at
-	}
-	return text[:end] + "…"
+	return mdtext.Cut(text, most) + "…"
 }
 
 // rawJSON is a value as indented JSON, with its text as it is: the template escapes it.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/jobs"
 )
 
@@ -131,12 +132,7 @@ func sentence(err error) string {
 // maxNamed is how much of a name that a request gave is repeated in an error, in characters.
 const maxNamed = 80
 
-func cut(s string) string {
-	if r := []rune(s); len(r) > maxNamed {
-		return string(r[:maxNamed]) + "…"
-	}
-	return s
-}
+func cut(s string) string { return mdtext.Clip(s, maxNamed) }
 
 // writeError answers with an error.
 func writeError(w http.ResponseWriter, e *Error) {

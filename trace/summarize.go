@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/mdtext"
 )
 
 // What a summary keeps of texts.
@@ -100,16 +101,7 @@ func (l *line) status() string {
 }
 
 // clip returns the beginning of a text. It holds on to nothing else.
-func clip(s string) string {
-	n := 0
-	for at := range s {
-		if n == mostQuestion {
-			return s[:at] + "…"
-		}
-		n++
-	}
-	return s
-}
+func clip(s string) string { return mdtext.Clip(s, mostQuestion) }
 
 // interner keeps one copy of the names that every trace repeats.
 type interner struct{ names map[string]string }

@@ -59,6 +59,17 @@ func Invisible(r rune) bool {
 	return false
 }
 
+// Clip returns the first n characters of s, with "…" behind them if that is not all.
+func Clip(s string, n int) string {
+	for at := range s {
+		if n == 0 {
+			return s[:at] + "…"
+		}
+		n--
+	}
+	return s
+}
+
 // Cut returns at most n bytes of s, ending at a character.
 func Cut(s string, n int) string {
 	if len(s) <= n {

@@ -94,3 +94,15 @@ func TestFenceIsLongerThanAnyInside(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestClip(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"", 0, ""}, {"", 2, ""}, {"ab", 2, "ab"}, {"abc", 2, "ab…"}, {"英国人", 2, "英国…"}, {"英国人", 3, "英国人"}, {"a", 0, "…"}} {
+		if got := mdtext.Clip(tt.text, tt.n); got != tt.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}
