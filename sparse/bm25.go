@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
@@ -21,8 +20,8 @@ import (
 
 // Defaults of [BM25Config]: what Lucene and most of the literature use.
 const (
-	DefaultK1 = 1.2
-	DefaultB  = 0.75
+	DefaultK1 = bm25.DefaultK1
+	DefaultB  = bm25.DefaultB
 )
 
 // BM25Config holds the settings of [OpenBM25]. K1 and B work at search time: changing them needs no new ingest. The
@@ -55,18 +54,9 @@ type Segmenter interface {
 }
 
 func (c BM25Config) params() (bm25.Params, error) {
-	p := bm25.Params{K1: c.K1, B: c.B}
-	if p.K1 == 0 {
-		p.K1 = DefaultK1
-	}
-	if p.B == 0 {
-		p.B = DefaultB
-	}
-	if !(p.K1 > 0) || math.IsInf(p.K1, 1) {
-		return p, fmt.Errorf("bm25: k1 is %v: give a number above 0: %w", c.K1, rag.ErrInvalid)
-	}
-	if !(p.B > 0 && p.B <= 1) {
-		return p, fmt.Errorf("bm25: b is %v: give a number from 0 to 1: %w", c.B, rag.ErrInvalid)
+	p, err := bm25.Params{K1: c.K1, B: c.B}.Chosen()
+	if err != nil {
+		return p, fmt.Errorf("bm25: %w: %w", err, rag.ErrInvalid)
 	}
 	return p, nil
 }

@@ -1,11 +1,37 @@
 package bm25
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Params are the two free parameters of BM25.
 type Params struct {
 	K1 float64 // how fast further occurrences of a term stop counting; >= 0
 	B  float64 // how much the length of a document counts; 0 to 1
+}
+
+// Usual parameters.
+const (
+	DefaultK1 = 1.2
+	DefaultB  = 0.75
+)
+
+// Chosen returns the parameters with the usual ones in place of 0, or says which is out of range.
+func (p Params) Chosen() (Params, error) {
+	if p.K1 == 0 {
+		p.K1 = DefaultK1
+	}
+	if p.B == 0 {
+		p.B = DefaultB
+	}
+	if !(p.K1 > 0) || math.IsInf(p.K1, 1) {
+		return p, fmt.Errorf("k1 is %v: give a number above 0", p.K1)
+	}
+	if !(p.B > 0 && p.B <= 1) {
+		return p, fmt.Errorf("b is %v: give a number from 0 to 1", p.B)
+	}
+	return p, nil
 }
 
 // Scores are summed as integers of this unit, so that a sum does not depend on its order: pruning, segments and merges
