@@ -48,17 +48,17 @@ func (s *Store) Upsert(ctx context.Context, name string, recs []rag.VectorRecord
 	if err != nil || len(recs) == 0 {
 		return err
 	}
+	fields, err := s.service.AllFields(recs)
+	if err != nil {
+		return err
+	}
 	meta := make([]metadata, len(recs))
-	for i, r := range recs {
-		f, err := remote.FieldsOf(r.Meta, r.Validity)
-		if err != nil {
-			return s.service.Errorf("record %s: %w", r.ID, err)
-		}
-		meta[i] = metadata{f.Payload, f.Has, f.From, f.Until, r.DocID}
+	for i, f := range fields {
+		meta[i] = metadata{f.Payload, f.Has, f.From, f.Until, recs[i].DocID}
 	}
 	get := func() (collection, error) { return s.make(ctx, name, dims) }
 	return s.with(name, get, func(c collection) error {
-		if err := s.checkLength(name, c, dims); err != nil {
+		if err := s.service.CheckLength(name, c.Metadata.Dims, dims); err != nil {
 			return err
 		}
 		for at := 0; at < len(recs); at += rowsOf(dims) {
@@ -74,13 +74,6 @@ func (s *Store) Upsert(ctx context.Context, name string, recs []rag.VectorRecord
 		}
 		return nil
 	})
-}
-
-func (s *Store) checkLength(name string, c collection, dims int) error {
-	if dims != c.Metadata.Dims {
-		return s.service.Errorf("collection %q holds vectors of %d numbers, not %d: %w", name, c.Metadata.Dims, dims, rag.ErrDimension)
-	}
-	return nil
 }
 
 // Delete removes records.

@@ -39,7 +39,7 @@ func (s *Store) Search(ctx context.Context, name string, q rag.VectorQuery) (mat
 	}
 	which := where(condition)
 	err = s.read(ctx, name, func(c collection) error {
-		if err := s.checkLength(name, c, len(q.Vector)); err != nil {
+		if err := s.service.CheckLength(name, c.Metadata.Dims, len(q.Vector)); err != nil {
 			return err
 		}
 		var err error

@@ -36,32 +36,25 @@ func (v *Vectors) Upsert(ctx context.Context, collection string, recs []rag.Vect
 	if err != nil || len(recs) == 0 {
 		return err
 	}
+	fields, err := v.service.AllFields(recs)
+	if err != nil {
+		return err
+	}
 	out := make([]record, len(recs))
 	for i, r := range recs {
-		f, err := remote.FieldsOf(r.Meta, r.Validity)
-		if err != nil {
-			return v.service.Errorf("record %s: %w", r.ID, err)
-		}
-		out[i] = record{ID: uuid(r.ID), Vector: r.Vector, Properties: propertiesOf(r.ID, r.DocID, f)}
+		out[i] = record{ID: uuid(r.ID), Vector: r.Vector, Properties: propertiesOf(r.ID, r.DocID, fields[i])}
 	}
 	c, err := v.make(ctx, collection, dims)
 	if err != nil {
 		return err
 	}
-	if err := v.checkLength(c, dims); err != nil {
+	if err := v.service.CheckLength(c.Collection, c.Dims, dims); err != nil {
 		return err
 	}
 	for i := range out {
 		out[i].Class = c.name
 	}
 	return v.write(ctx, collection, out)
-}
-
-func (v *Vectors) checkLength(c class, dims int) error {
-	if dims != c.Dims {
-		return v.service.Errorf("collection %q holds vectors of %d numbers, not %d: %w", c.Collection, c.Dims, dims, rag.ErrDimension)
-	}
-	return nil
 }
 
 // Search asks Weaviate for what it can tell of the filter (all but ranges) and judges the rest itself.
@@ -74,7 +67,7 @@ func (v *Vectors) Search(ctx context.Context, collection string, q rag.VectorQue
 		return nil, nil
 	}
 	err = v.read(ctx, collection, func(c class) error {
-		if err := v.checkLength(c, len(q.Vector)); err != nil {
+		if err := v.service.CheckLength(c.Collection, c.Dims, len(q.Vector)); err != nil {
 			return err
 		}
 		var err error

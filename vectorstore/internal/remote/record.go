@@ -102,3 +102,23 @@ func Vectors(recs []rag.VectorRecord) (kept []rag.VectorRecord, dims int, err er
 	}
 	return kept, dims, nil
 }
+
+// AllFields encodes metadata and validity of records that are to be kept by the service, in their order; see [FieldsOf].
+func (s *Service) AllFields(recs []rag.VectorRecord) ([]Fields, error) {
+	all := make([]Fields, len(recs))
+	for i, r := range recs {
+		var err error
+		if all[i], err = FieldsOf(r.Meta, r.Validity); err != nil {
+			return nil, s.Errorf("record %s: %w", r.ID, err)
+		}
+	}
+	return all, nil
+}
+
+// CheckLength reports ErrDimension for a vector of another length than those that a collection holds.
+func (s *Service) CheckLength(collection string, held, dims int) error {
+	if dims != held {
+		return s.Errorf("collection %q holds vectors of %d numbers, not %d: %w", collection, held, dims, rag.ErrDimension)
+	}
+	return nil
+}
