@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/recent"
 )
 
 // Principal is who makes calls.
@@ -41,13 +42,7 @@ const maxViews = 64
 type Views struct {
 	mu     sync.Mutex
 	engine *rag.Engine
-	of     map[string]*view // by filter
-	uses   uint64
-}
-
-type view struct {
-	engine *rag.Engine
-	used   uint64 // higher is later
+	of     *recent.Values[*rag.Engine] // by filter
 }
 
 // Of returns the engine as a principal sees it.
@@ -58,30 +53,7 @@ func (v *Views) Of(e *rag.Engine, p Principal) *rag.Engine {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.engine != e {
-		v.engine, v.of = e, map[string]*view{}
+		v.engine, v.of = e, recent.New[*rag.Engine](maxViews)
 	}
-	key := p.Filter.String()
-	one := v.of[key]
-	if one == nil {
-		v.forget()
-		one = &view{engine: e.Scoped(p.Filter)}
-		v.of[key] = one
-	}
-	v.uses++
-	one.used = v.uses
-	return one.engine
-}
-
-// forget makes room for a view: the one that was not used for longest goes.
-func (v *Views) forget() {
-	if len(v.of) < maxViews {
-		return
-	}
-	oldest := ""
-	for key, one := range v.of {
-		if oldest == "" || one.used < v.of[oldest].used {
-			oldest = key
-		}
-	}
-	delete(v.of, oldest)
+	return v.of.Get(p.Filter.String(), func() *rag.Engine { return e.Scoped(p.Filter) })
 }

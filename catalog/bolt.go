@@ -12,6 +12,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+	"github.com/seed-d8745b77/rag/internal/pages"
 )
 
 // Bolt is a catalog in <dir>/rag.db. A commit is one transaction. It is safe for concurrent use.
@@ -194,7 +195,7 @@ const (
 // Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal. Each document is seen whole
 // in one version; documents committed meanwhile may or may not be seen.
 func (b *Bolt) Scan(ctx context.Context, collection string, f rag.Filter) iter.Seq2[rag.Chunk, error] {
-	return pages(ctx, "", f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
+	return pages.Join(ctx, "", f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
 		err = b.view(func(tx *bolt.Tx) error {
 			page, last, err = scanPage(tx, collection, f, after)
 			return err
@@ -235,7 +236,7 @@ func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page 
 // Entries yields the lines of the ledger whose URI begins with prefix and comes behind after, by URI. Those committed meanwhile
 // may or may not be seen.
 func (b *Bolt) Entries(ctx context.Context, collection, prefix, after string) iter.Seq2[rag.Entry, error] {
-	return pages(ctx, after, nil, func(after string) (page []rag.Entry, last string, err error) {
+	return pages.Join(ctx, after, nil, func(after string) (page []rag.Entry, last string, err error) {
 		err = b.view(func(tx *bolt.Tx) error {
 			c := openCollection(tx, collection)
 			if c == nil {
@@ -255,34 +256,6 @@ func (b *Bolt) Entries(ctx context.Context, collection, prefix, after string) it
 		})
 		return page, last, err
 	})
-}
-
-// pages joins the pages that next reads after a URI, the first after start, into one sequence. It ends with the page whose last is "", and with an
-// error, as it does where the start has failed already.
-func pages[T any](ctx context.Context, start string, failed error, next func(after string) (page []T, last string, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var zero T
-		if failed != nil {
-			yield(zero, failed)
-			return
-		}
-		for after, more := start, true; more; {
-			page, last, err := []T(nil), "", ctx.Err()
-			if err == nil {
-				page, last, err = next(after)
-			}
-			if err != nil {
-				yield(zero, err)
-				return
-			}
-			for _, x := range page {
-				if !yield(x, nil) {
-					return
-				}
-			}
-			after, more = last, last != ""
-		}
-	}
 }
 
 // Collections lists the collections by name.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/agent"
+	"github.com/seed-d8745b77/rag/internal/recent"
 )
 
 // view is the engine as one principal sees it, with what was collected of that part of the data.
@@ -19,7 +20,6 @@ type view struct {
 	engine  *rag.Engine
 	shared  *shared
 	domains domains
-	used    uint64 // higher is later
 
 	topics     remembered[topicList]
 	conditions remembered[[]string] // filters that fit, for completion
@@ -57,8 +57,7 @@ type views struct {
 
 	mu     sync.Mutex
 	shared *shared
-	of     map[string]*view // by name and filter of the principal
-	uses   uint64
+	of     *recent.Values[*view] // by name and filter of the principal
 }
 
 // maxViews is how many principals are remembered. Who is forgotten waits at the next call as at the first.
@@ -69,35 +68,15 @@ func (v *views) get(e *rag.Engine, p access.Principal) *view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shared == nil || v.shared.engine != e {
-		v.shared, v.of = &shared{engine: e}, map[string]*view{}
+		v.shared, v.of = &shared{engine: e}, recent.New[*view](maxViews)
 	}
-	key := p.Name + "\x00" + p.Filter.String()
-	one := v.of[key]
-	if one == nil {
-		v.forget()
-		one = &view{engine: e, shared: v.shared, domains: v.domains, agents: map[string]*agent.Agent{}}
+	return v.of.Get(p.Name+"\x00"+p.Filter.String(), func() *view {
+		one := &view{engine: e, shared: v.shared, domains: v.domains, agents: map[string]*agent.Agent{}}
 		if !p.Filter.IsZero() {
 			one.engine = e.Scoped(p.Filter)
 		}
-		v.of[key] = one
-	}
-	v.uses++
-	one.used = v.uses
-	return one
-}
-
-// forget makes room for a view: the one that was not used for longest goes.
-func (v *views) forget() {
-	if len(v.of) < maxViews {
-		return
-	}
-	oldest := ""
-	for key, one := range v.of {
-		if oldest == "" || one.used < v.of[oldest].used {
-			oldest = key
-		}
-	}
-	delete(v.of, oldest)
+		return one
+	})
 }
 
 // agent returns the agent with a set of labels for the questions to a collection: it knows the fields of its domain.

@@ -40,8 +40,8 @@ func TestFewViewsAreKept(t *testing.T) {
 			t.Fatalf("a view that is used all the time is forgotten after %d others", i)
 		}
 	}
-	if len(v.of) != maxViews {
-		t.Errorf("%d views are kept, want %d", len(v.of), maxViews)
+	if v.of.Len() != maxViews {
+		t.Errorf("%d views are kept, want %d", v.of.Len(), maxViews)
 	}
 }
 

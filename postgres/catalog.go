@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/pages"
 )
 
 // Catalog is the system of record in a database. A commit is one transaction. It is safe for concurrent use.
@@ -170,7 +171,7 @@ const (
 // Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal. Each document is seen whole in
 // one version; documents committed meanwhile may or may not be seen. No connection is held while the consumer works.
 func (c *Catalog) Scan(ctx context.Context, collection string, f rag.Filter) iter.Seq2[rag.Chunk, error] {
-	return pages(ctx, "", f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
+	return pages.Join(ctx, "", f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
 		if !isText(collection) {
 			return nil, "", nil
 		}
@@ -212,7 +213,7 @@ func (c *Catalog) Scan(ctx context.Context, collection string, f rag.Filter) ite
 // Entries yields the lines of the ledger whose URI begins with prefix and comes behind after, by URI. Those committed
 // meanwhile may or may not be seen. No connection is held while the consumer works.
 func (c *Catalog) Entries(ctx context.Context, collection, prefix, after string) iter.Seq2[rag.Entry, error] {
-	return pages(ctx, textOf(after), nil, func(after string) (page []rag.Entry, last string, err error) {
+	return pages.Join(ctx, textOf(after), nil, func(after string) (page []rag.Entry, last string, err error) {
 		if !isText(collection) || !isText(prefix) {
 			return nil, "", nil
 		}
@@ -238,34 +239,6 @@ func (c *Catalog) Entries(ctx context.Context, collection, prefix, after string)
 		}
 		return page, last, err
 	})
-}
-
-// pages joins the pages that next reads after a place, the first after start, into one sequence. It ends with the page whose
-// last is "", and with an error, as it does where the start has failed already.
-func pages[T any](ctx context.Context, start string, failed error, next func(after string) (page []T, last string, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var zero T
-		if failed != nil {
-			yield(zero, failed)
-			return
-		}
-		for after, more := start, true; more; {
-			page, last, err := []T(nil), "", ctx.Err()
-			if err == nil {
-				page, last, err = next(after)
-			}
-			if err != nil {
-				yield(zero, err)
-				return
-			}
-			for _, x := range page {
-				if !yield(x, nil) {
-					return
-				}
-			}
-			after, more = last, last != ""
-		}
-	}
 }
 
 // Collections lists the collections by name.

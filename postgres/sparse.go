@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
+	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/pages"
 	"github.com/seed-d8745b77/rag/internal/terms"
 )
 
@@ -25,28 +26,6 @@ type SparseConfig struct {
 
 	Title    float64 `json:"title_weight"`    // how often a word of the title counts, where one of the text counts once; in steps of 0.25, up to 16; 0: titles are not looked at
 	Headings float64 `json:"headings_weight"` // likewise of the headings
-}
-
-// Defaults of [SparseConfig]: those of the embedded index.
-const (
-	defaultK1 = 1.2
-	defaultB  = 0.75
-)
-
-func (c SparseConfig) filled() (SparseConfig, error) {
-	if c.K1 == 0 {
-		c.K1 = defaultK1
-	}
-	if c.B == 0 {
-		c.B = defaultB
-	}
-	if !(c.K1 > 0) || math.IsInf(c.K1, 1) {
-		return c, fmt.Errorf("postgres: k1 is %v: give a number above 0: %w", c.K1, rag.ErrInvalid)
-	}
-	if !(c.B > 0 && c.B <= 1) {
-		return c, fmt.Errorf("postgres: b is %v: give a number from 0 to 1: %w", c.B, rag.ErrInvalid)
-	}
-	return c, nil
 }
 
 // Sparse ranks passages by their words as the embedded index does: by BM25 over the same terms, with statistics that are
@@ -69,9 +48,9 @@ var (
 // OpenSparse opens the index in a database, and makes its tables where they are missing. The caller closes it. Errors:
 // ErrInvalid for settings out of range and for tables of a newer version, ErrUnavailable if the database does not answer.
 func OpenSparse(ctx context.Context, c SparseConfig) (*Sparse, error) {
-	c, err := c.filled()
+	params, err := bm25.Params{K1: c.K1, B: c.B}.Chosen()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("postgres: %w: %w", err, rag.ErrInvalid)
 	}
 	fields, err := terms.NewFields(c.Title, c.Headings)
 	if err != nil {
@@ -81,7 +60,7 @@ func OpenSparse(ctx context.Context, c SparseConfig) (*Sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{pool: p, k1: c.K1 * fields.Unit(), b: c.B, maker: terms.Maker{Analyzer: analyze.New(nil), Fields: fields}}, nil
+	return &Sparse{pool: p, k1: params.K1 * fields.Unit(), b: params.B, maker: terms.Maker{Analyzer: analyze.New(nil), Fields: fields}}, nil
 }
 
 // Close gives the connections back.
@@ -208,7 +187,7 @@ func (x *Sparse) Delete(ctx context.Context, collection string, ids []string) er
 
 // IDs yields the IDs of all records, sorted. Those written or deleted meanwhile may or may not be seen.
 func (x *Sparse) IDs(ctx context.Context, collection string) iter.Seq2[string, error] {
-	return pages(ctx, "", nil, func(after string) (page []string, last string, err error) {
+	return pages.Join(ctx, "", nil, func(after string) (page []string, last string, err error) {
 		if !isText(collection) {
 			return nil, "", nil
 		}

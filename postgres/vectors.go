@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/pages"
 )
 
 // VectorConfig holds the settings of [OpenVectors]. HalfVec, M and EFConstruction count for collections that are made later.
@@ -359,7 +360,7 @@ const pageIDs = 2_000
 
 // IDs yields the IDs of all records, sorted. Those written or deleted meanwhile may or may not be seen.
 func (v *Vectors) IDs(ctx context.Context, collection string) iter.Seq2[string, error] {
-	return pages(ctx, "", nil, func(after string) (page []string, last string, err error) {
+	return pages.Join(ctx, "", nil, func(after string) (page []string, last string, err error) {
 		err = v.inTable(ctx, collection, func(ctx context.Context, t vectorTable) (err error) {
 			page, last, err = idPage(ctx, v.pool, `select id from `+t.name()+` where id > $1 order by id limit $2`, after)
 			return err
