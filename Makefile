@@ -18,7 +18,7 @@ MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/g
 
 .PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster
 
-check: fmt vet lint arch docscheck test
+check: fmt vet lint tidy arch docscheck test
 
 test:
 	$(GO) test ./...
@@ -81,15 +81,16 @@ cross:
 purego:
 	$(GO) test -tags purego ./internal/encoder/... ./internal/simd/...
 
+# A package that one module starts to use stands in the go.mod of every module above it.
 tidy:
 	$(GO) mod verify
-	$(GO) mod tidy -diff
+	@for m in . $(MODULES); do (cd $$m && GOWORK=off $(GO) mod tidy -diff) || { echo "run go mod tidy in $$m"; exit 1; }; done
 
 # The optional modules, each by itself: a go.work would hide what a go.mod lacks. The tests in a browser wait for it most
 # of the time: modules-cgo runs them once for both.
 modules: $(LINT)
 	@for m in $(MODULES); do echo $$m; (cd $$m && export GOWORK=off && \
-		$(GO) vet ./... && $(CURDIR)/$(LINT) run ./... && $(GO) mod tidy -diff && \
+		$(GO) vet ./... && $(CURDIR)/$(LINT) run ./... && \
 		case $$m in dashboard/browser) ;; *) $(GO) test -timeout 20m ./...;; esac) || exit 1; done
 
 # What of them needs a C compiler: races, and the build for ONNX Runtime, which is not linked here.
