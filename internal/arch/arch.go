@@ -53,7 +53,8 @@ var floors = map[string]int{
 
 	"dashboard": 4, "httpapi": 4, "mcpadapter": 4, // serve an engine
 
-	"bench": 5, "cmd": 5, "examples": 5, "scripts": 5, // front doors: programs, imported by nobody
+	"cli":   5, // the command, for programs with providers of their own
+	"bench": 6, "cmd": 6, "examples": 6, "scripts": 6, // front doors: programs, imported by nobody
 }
 
 // room is the floor of the provider packages.

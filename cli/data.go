@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
+)
+
+// dataDir returns the data folder: --dir, else RAG_DIR, else .rag in the working directory.
+func (a *app) dataDir() string {
+	if a.dir != "" {
+		return a.dir
+	}
+	if dir := os.Getenv("RAG_DIR"); dir != "" {
+		return dir
+	}
+	return ".rag"
+}
+
+// settings reads the configuration: the file named by --config, else rag.yaml in the data folder or the working
+// directory, else the defaults.
+func (a *app) settings() (config.Loaded, error) {
+	path := a.configFile
+	if path == "" {
+		path = config.Find(a.dataDir())
+	}
+	return config.Load(path)
+}
+
+// change alters the configuration of one run: what a flag of a verb says.
+type change func(*rag.Config)
+
+// withData opens the engine over the data folder, which is made if there is none, or over a snapshot of it, and closes it
+// after use.
+func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
+	var opts []rag.Option
+	if a.snapshot {
+		opts = append(opts, rag.WithSnapshot())
+	}
+	return a.withDataIn(a.dataDir(), use, changes, opts...)
+}
+
+// options are what every engine of the command gets, besides its configuration.
+func (a *app) options(log *slog.Logger) []rag.Option {
+	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(os.Getenv), rag.WithLockWait(a.wait)}
+}
+
+func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {
+	loaded, err := a.settings()
+	if err != nil {
+		return err
+	}
+	c := loaded.Config
+	for _, apply := range changes {
+		apply(&c)
+	}
+	opts = append(opts, rag.WithConfig(c), rag.WithSecrets(loaded.Secrets...))
+	eng, err := rag.Open(dir, append(a.options(a.logger()), opts...)...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := eng.Close(); err == nil {
+			err = closed
+		}
+	}()
+	return use(eng)
+}
+
+// withExistingData is withData for verbs that only make sense after an ingest: it makes no folder.
+func (a *app) withExistingData(ctx context.Context, use func(*rag.Engine) error, changes ...change) error {
+	nothing := fmt.Errorf("nothing has been ingested into %s yet: run `rag ingest FOLDER` first, or `rag search --path FOLDER \"question\"`: %w",
+		visible(a.dataDir()), rag.ErrNotFound)
+	if _, err := os.Stat(a.dataDir()); errors.Is(err, fs.ErrNotExist) {
+		if _, err := a.settings(); err != nil {
+			return err
+		}
+		return nothing
+	}
+	return a.withData(func(eng *rag.Engine) error {
+		have, err := eng.Collections(ctx)
+		if err != nil {
+			return err
+		}
+		if len(have) == 0 {
+			return nothing
+		}
+		return use(eng)
+	}, changes...)
+}
+
+// withScratchData opens an engine over a folder that is gone afterwards: for runs that must leave nothing behind.
+func (a *app) withScratchData(use func(*rag.Engine) error, changes ...change) error {
+	return inScratch(func(dir string) error { return a.withDataIn(dir, use, changes) })
+}
+
+// inScratch makes a folder and removes it after use.
+func inScratch(use func(dir string) error) (err error) {
+	dir, err := os.MkdirTemp("", "rag-scratch-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return use(dir)
+}
+
+// logger writes to the error stream: what went wrong and was got over, and with --verbose every step.
+func (a *app) logger() *slog.Logger {
+	level := slog.LevelWarn
+	if a.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+}
+
+// exactly makes a command take n arguments, named in the usage error.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < n:
+			return usagef(cmd, "missing argument: %s", what)
+		case len(args) > n:
+			return usagef(cmd, "too many arguments: %q", args[n])
+		}
+		return nil
+	}
+}
+
+// withIngested opens the data for a question, after an ingest where paths are named. What could not be ingested does not
+// keep the rest from being asked: the exit code tells of it.
+func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Engine) error, changes ...change) error {
+	if len(f.paths) == 0 {
+		return a.withExistingData(ctx, use, changes...)
+	}
+	req, err := a.request(f)
+	if err != nil {
+		return err
+	}
+	return a.withData(func(eng *rag.Engine) error {
+		report, err := a.runIngest(ctx, eng, req)
+		if err != nil && !errors.Is(err, rag.ErrPartial) {
+			return err
+		}
+		a.printIngest(a.err, report)
+		if err != nil && ingestCode(report) == exitFailed {
+			first := report.Failed[0]
+			return fmt.Errorf("nothing of --path could be ingested, the first failure: %s: %s: %w", place(first.URI), first.Stage, first.Err)
+		}
+		if used := use(eng); used != nil || err == nil {
+			return used
+		}
+		return &reported{exitPartial}
+	}, changes...)
+}

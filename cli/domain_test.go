@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const feesDomain = `name: fees
+collection: money
+forced_filter: {area: fees}
+fields:
+  country: {type: string, required: true, filterable: true, enum: {united_kingdom: [uk], france: ~}}
+  until: {type: date}
+validity: {until: until, time_zone: Asia/Shanghai}
+`
+
+// feesShell is a shell with a domain, three documents and a manifest.
+func feesShell(t *testing.T) *shell {
+	s := newShell(t)
+	s.write("fees.yaml", feesDomain)
+	s.write("docs/old.md", "# Old\n\nThe tuition fee is 90.")
+	s.write("docs/new.md", "# New\n\nThe tuition fee is 98.")
+	s.write("docs/undated.md", "# Undated\n\nThe tuition fee is due in May.")
+	s.write("docs/manifest.jsonl", `{"document_path": "old.md", "country": "uk", "until": "2026-03-01"}
+{"document_path": "new.md", "country": "uk", "until": "2026-12-31"}
+{"document_path": "undated.md", "country": "france"}
+`)
+	return s
+}
+
+func TestManifestAndDomain(t *testing.T) {
+	s := feesShell(t)
+	manifest := filepath.Join("docs", "manifest.jsonl")
+	s.rag("ingest", "docs", "--manifest", manifest, "--domain", "fees.yaml").want(exitDone).prints("collection money", "3 added")
+
+	found := func(args ...string) map[string]string {
+		t.Helper()
+		var res searchOutput
+		s.rag(append([]string{"search", "--json", "--domain", "fees.yaml", "tuition fee"}, args...)...).want(exitDone).into(&res)
+		got := map[string]string{}
+		for _, h := range res.Hits {
+			got[filepath.Base(h.URI)] = *h.Status
+		}
+		return got
+	}
+	if got := found("--as-of", "2026-03-01"); len(got) != 3 || got["old.md"] != "current" || got["undated.md"] != "needs_review" {
+		t.Errorf("on the last day: %v", got)
+	}
+	if got := found("--as-of", "2026-03-02"); len(got) != 2 || got["new.md"] != "current" {
+		t.Errorf("on the day after: %v", got)
+	}
+	if got := found("--as-of", "2026-03-01T16:00:00Z"); len(got) != 2 { // midnight there
+		t.Errorf("in another time zone: %v", got)
+	}
+	if got := found("--as-of", "2026-03-01", "--filter", "country=France"); len(got) != 1 {
+		t.Errorf("in one country: %v", got)
+	}
+	s.rag("search", "fee", "--domain", "fees.yaml", "--filter", "country=Narnia").want(exitFailed).says("not in the vocabulary (united_kingdom, france)")
+	s.rag("search", "fee", "--domain", "fees.yaml", "--as-of", "soon").want(exitUsage)
+	s.rag("explain", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--text", "fee is 90").want(exitDone).prints("not in force at 2026-03-01T16:00:00Z: asking for what is expired too would have returned it")
+
+	var list struct {
+		Collections []struct {
+			Status struct {
+				Current, Expired int
+				NeedsReview      int `json:"needs_review"`
+			}
+		}
+	}
+	s.rag("list", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--json").want(exitDone).into(&list)
+	if c := list.Collections[0].Status; c.Current != 1 || c.NeedsReview != 1 || c.Expired != 1 {
+		t.Errorf("counts: %+v", c)
+	}
+	s.rag("list", "--as-of", "2026-03-02").want(exitDone).prints("needs review")
+	s.rag("list", "documents", "--domain", "fees.yaml", "--as-of", "2026-03-02").want(exitDone).prints("ok, expired", "ok, needs review", "ok, current")
+
+	// Metadata alone.
+	s.write("docs/manifest.jsonl", `{"document_path": "old.md", "country": "france", "until": "2027-03-01"}
+{"document_path": "new.md", "country": "uk", "until": "2026-12-31"}
+`)
+	var r struct{ Updated, Unchanged, Deleted, Embedded, Cached int }
+	s.rag("ingest", "--manifest", manifest, "--domain", "fees.yaml", "--json").want(exitDone).into(&r)
+	if r.Updated != 1 || r.Unchanged != 1 || r.Embedded != 0 || r.Cached != 0 {
+		t.Errorf("metadata alone: %+v", r)
+	}
+	if got := found("--as-of", "2026-03-02", "--filter", "country=france"); got["old.md"] != "current" {
+		t.Errorf("after another manifest: %v", got)
+	}
+}
+
+func TestManifestMistakesWriteNothing(t *testing.T) {
+	s := feesShell(t)
+	s.write("docs/manifest.jsonl", `{"document_path": "old.md", "country": "Narnia", "until": "2026-03-01"}
+{"document_path": "old.md", "county": "uk"}
+`)
+	s.rag("ingest", "docs", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml").want(exitFailed).
+		says("6 problems", "no line names the file new.md", `line 1, column 29: country: "Narnia" is not`, "line 2: country: is required", "line 2, column 29: county: unknown field")
+	if _, err := os.Stat(filepath.Join(s.dir, ".rag")); !os.IsNotExist(err) {
+		t.Errorf("something was written: %v", err)
+	}
+	s.rag("ingest", "docs", "--manifest", "docs/manifest.jsonl").want(exitUsage).says("--manifest needs --domain")
+	s.write("bad.yaml", "name: x\nfields: {a: {type: text}}\n")
+	s.rag("ingest", "docs", "--domain", "bad.yaml").want(exitFailed).says("bad.yaml: line 2, column 20: fields.a.type")
+	s.rag("search", "fee", "--domain", "none.yaml").want(exitFailed).says("none.yaml")
+}
+
+func TestDomainWithoutManifest(t *testing.T) {
+	s := feesShell(t)
+	s.write("docs/new.md", "---\ncountry: uk\nuntil: 2999-12-31\n---\nThe tuition fee is 98.")
+	o := s.rag("search", "tuition fee", "--path", filepath.Join("docs", "new.md"), "--domain", "fees.yaml").want(exitDone)
+	o.prints("new.md", "current")
+	s.rag("ingest", "docs/old.md", "--domain", "fees.yaml").want(exitDone).prints("country: is required and not given")
+}
