@@ -53,7 +53,7 @@ var floors = map[string]int{
 
 	"dashboard": 4, "httpapi": 4, "mcpadapter": 4, // serve an engine
 
-	"cli":   5, // the command, for programs with providers of their own
+	"cli":   5,                                        // the command, for programs with providers of their own
 	"bench": 6, "cmd": 6, "examples": 6, "scripts": 6, // front doors: programs, imported by nobody
 }
 
