@@ -107,9 +107,9 @@ func newRoot(a *app) *cobra.Command {
 		Long: `rag reads PDF, Word, PowerPoint, Excel, HTML, Markdown, EPUB, mail, tables, JSON, code and text into a data folder,
 finds passages in them, by meaning and by words at once, and answers questions from them, with sources. It needs no
 service, no key and no download.`,
-		Example:           examples("rag ask --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
+		Example:       examples("rag ask --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	a.requireVerb(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })

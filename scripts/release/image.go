@@ -109,4 +109,3 @@ func (r *release) layer(binary string) ([]byte, error) {
 	}
 	return packed.Bytes(), nil
 }
-
