@@ -16,7 +16,7 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser postgres
 
-.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster
+.PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
 check: fmt vet lint tidy arch docscheck test
 
@@ -112,6 +112,27 @@ mcp-conformance:
 # The stores of Weaviate against three nodes on this machine. The first time it builds the server, 15 CPU minutes.
 cluster:
 	scripts/weaviate-cluster $(GO) test -count=1 -timeout 60m -run 'OnACluster' ./vectorstore/weaviate
+
+# What a release consists of, into dist/: static binaries for each platform, an image, bills of materials, checksums.
+# How one is cut: docs/release.md.
+release:
+	. scripts/release/toolchain && cd scripts/release && GOWORK=off $(GO) run . -root ../.. -out ../../dist -version $(VERSION)
+
+# The entries of changelog/unreleased become the section of VERSION.
+changelog:
+	cd scripts/release && GOWORK=off $(GO) run . -root ../.. -changelog -version $(VERSION)
+
+# Whether two releases of one commit are the same bytes, and what is in them works.
+release-check:
+	cd scripts/release && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) mod tidy -diff && GOWORK=off $(GO) test -count=1 ./...
+
+# What the public packages of the last release lost or changed.
+apidiff:
+	scripts/apidiff
+
+# Known vulnerabilities in what the commands reach.
+vuln:
+	scripts/vulncheck
 
 ci:
 	.ci/run

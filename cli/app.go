@@ -107,10 +107,9 @@ func newRoot(a *app) *cobra.Command {
 		Long: `rag reads PDF, Word, PowerPoint, Excel, HTML, Markdown, EPUB, mail, tables, JSON, code and text into a data folder,
 finds passages in them, by meaning and by words at once, and answers questions from them, with sources. It needs no
 service, no key and no download.`,
-		Example:           examples("rag ask --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Example:       examples("rag ask --path docs \"how long is the notice period?\"", "rag ingest docs", "rag search \"what is the meal allowance abroad?\" --top-k 3"),
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	a.requireVerb(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
@@ -127,9 +126,12 @@ service, no key and no download.`,
 	root.AddCommand(
 		newInit(a), newIngest(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a), newCopy(a),
-		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newDashboard(a), newConfig(a), newModels(a), newHelpAll(root),
+		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newDashboard(a), newConfig(a), newModels(a), newVersion(a), newMan(root), newHelpAll(root),
 	)
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	_ = root.MarkPersistentFlagDirname("dir")                    // both are flags of this command:
+	_ = root.MarkPersistentFlagFilename("config", "yaml", "yml") // there is no error
 	return root
 }
 
