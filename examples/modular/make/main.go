@@ -16,13 +16,13 @@ func main() {
 
 // write makes the files in a folder.
 func write(dir string) error {
-	for name, make := range map[string]func() ([]byte, error){
+	for name, document := range map[string]func() ([]byte, error){
 		"mooring-design.pdf":      func() ([]byte, error) { return pdf("Mooring Design", mooring), nil },
 		"storm-procedure.pdf":     func() ([]byte, error) { return pdf("Storm Procedure", storm), nil },
 		"sensor-calibration.docx": func() ([]byte, error) { return docx("Sensor Calibration", calibration) },
 		"vessel-handbook.docx":    func() ([]byte, error) { return docx("Vessel Handbook", vessel) },
 	} {
-		data, err := make()
+		data, err := document()
 		if err != nil {
 			return err
 		}
