@@ -312,8 +312,25 @@ func TestHub(t *testing.T) {
 		if n := len(traceOf(t, data).TopK); n != 3 {
 			t.Errorf("the trace has %d results", n)
 		}
-		_, text, data = server.Call("query_knowledge_hub", map[string]any{"query": "xyzzy", "collection": "archive", "top_k": 1})
-		if text == "" || data["citations"] == nil {
+	})
+
+	t.Run("F8 errors", func(t *testing.T) {
+		for want, args := range map[string]map[string]any{
+			"top_k is 21: give a whole number from 1 to 20": {"query": "x", "top_k": 21},
+			"query is missing: give a text":                 {},
+			`no collection "nowhere"`:                       {"query": "x", "collection": "nowhere"},
+		} {
+			res, err := server.Session.CallTool(t.Context(), &mcp.CallToolParams{Name: "query_knowledge_hub", Arguments: args})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, ok := res.Content[0].(*mcp.TextContent); !ok || !res.IsError || !strings.Contains(text.Text, want) || strings.Contains(text.Text, "goroutine") {
+				t.Errorf("%v: %+v, want %q", args, res.Content[0], want)
+			}
+		}
+		s.Write("words.yaml", strings.Replace(s.Read("rag.yaml"), "retrieval:", "retrieval:\n  enable_dense: false", 1))
+		_, text, data := s.In(t).MCP("--tools", "hub", "--config", "words.yaml").Call("query_knowledge_hub", map[string]any{"query": "xyzzy plugh"})
+		if text == "" || len(data["citations"].([]any)) != 0 {
 			t.Errorf("nothing found: %q %v", text, data)
 		}
 	})

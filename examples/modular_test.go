@@ -79,6 +79,8 @@ func modularModel(a asked) (string, int) {
 	case strings.Contains(a.Task, `"useful"`):
 		n := strings.Count(a.Text, "\n[") // passages
 		return `{"useful": [true` + strings.Repeat(", false", n-1) + `]}`, 0
+	case strings.Contains(a.Task, `"noncommittal"`):
+		return `{"questions": ["how heavy is the anchor?", "what is the weight of an anchor?", "what does the anchor weigh?"], "noncommittal": false}`, 0
 	case strings.HasPrefix(a.Task, "You sort questions"):
 		return `{"intent": "search", "confidence": 0.9}`, 0
 	}
@@ -275,6 +277,13 @@ func TestModular(t *testing.T) {
 		s.In(t).Run("trace", "list", "--type", "ingest").Done().Prints("ingest")
 	})
 
+	t.Run("F6 detail", func(t *testing.T) {
+		search(t, "who paints the hulls of herons?", with(t, "minimal.yaml", "detail: standard", "detail: minimal")...)
+		if text := s.Read(".rag/traces.jsonl"); strings.Contains(text, "herons") {
+			t.Error("a minimal trace tells the question")
+		}
+	})
+
 	t.Run("A8 sizes", func(t *testing.T) {
 		for stage, most := range map[string]int{rag.StageDense: 20, rag.StageSparse: 20, rag.StageFusion: 10, rag.StageRerank: 10} {
 			if got := spanOf(t, explained.Trace, stage).Out; got > most || got == 0 {
@@ -432,11 +441,15 @@ func TestModular(t *testing.T) {
 		f := search(t, "how heavy is the anchor on sand and gravel?")
 		s.Write("chunks.jsonl", line("how heavy is the anchor on sand and gravel?", f.Hits[0].ChunkID)+line("what is the weight of an anchor?", f.Hits[0].ChunkID))
 		var run eval.Run
-		s.In(t).Run("eval", "--test-set", "chunks.jsonl", "--collection", "tidewater", "--label", "judged", "--json").Done().JSON(&run)
+		args := with(t, "relevancy.yaml", "faithfulness, context_precision", "faithfulness, context_precision, answer_relevancy")
+		s.In(t).Run(append([]string{"eval", "--test-set", "chunks.jsonl", "--collection", "tidewater", "--label", "judged", "--json"}, args...)...).Done().JSON(&run)
 		for name, want := range map[string]float64{"chunk/hit@1": 1, "chunk/mrr": 1, "faithfulness": 0.5, "context_precision": 1} {
 			if m := run.Metrics[name]; m.Mean == nil || m.N != 2 || math.Abs(*m.Mean-want) > 1e-9 {
 				t.Errorf("%s: %+v, want %v", name, m, want)
 			}
+		}
+		if m := run.Metrics["answer_relevancy"]; m.N != 2 || *m.Mean < 0.7 || *m.Mean > 1 {
+			t.Errorf("answer_relevancy: %+v", m)
 		}
 	})
 
