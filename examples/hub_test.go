@@ -438,7 +438,7 @@ func TestHub(t *testing.T) {
 	t.Run("D14 degrade", func(t *testing.T) {
 		s := s.In(t)
 		service.play(hubModel)
-		s.Write("remote.yaml", fmt.Sprintf("embedder: {provider: openai, model: m, dims: 256, base_url: %q, api_key: k, tries: 1}\nrerank: {provider: http, url: %q, style: tei, tries: 1}\nretrieval: {top_k: 5}\n", service.URL+"/v1", service.URL+"/rerank"))
+		s.Write("remote.yaml", fmt.Sprintf("embedder: {provider: openai, model: m, dims: 256, base_url: %q, api_key: k, tries: 1}\nrerank: {provider: http, url: %q, style: tei, tries: 1}\nretrieval: {top_k: 5, rerank_timeout_ms: 60000}\n", service.URL+"/v1", service.URL+"/rerank"))
 		args := []string{"--dir", ".remote", "--config", "remote.yaml"}
 		s.Run(append([]string{"ingest", "docs"}, args...)...).Done()
 		up := search(t, "how many workers may be added?", args...)

@@ -376,9 +376,9 @@ func TestModular(t *testing.T) {
 
 	t.Run("A10 rerank fails", func(t *testing.T) {
 		defer service.play(modularModel)
-		for status, c := range map[int]struct{ want, timeout string }{http.StatusBadRequest: {rag.RerankFailed, "2000"}, hang: {rag.RerankTimeout, "200"}} {
+		for status, c := range map[int]struct{ want, timeout string }{http.StatusBadRequest: {rag.RerankFailed, "15000"}, hang: {rag.RerankTimeout, "200"}} {
 			service.play(func(asked) (string, int) { return "", status })
-			f := search(t, "wave height", with(t, "failing.yaml", reranker, "llm", "  rerank_top_n: 10", "  rerank_top_n: 10\n  rerank_timeout_ms: "+c.timeout)...)
+			f := search(t, "wave height", with(t, "failing.yaml", reranker, "llm", "rerank_timeout_ms: 15000", "rerank_timeout_ms: "+c.timeout)...)
 			if f.Rerank.Status != c.want || f.Rerank.Reason == "" || len(f.Hits) != 5 {
 				t.Fatalf("%d: %+v, %d hits", status, f.Rerank, len(f.Hits))
 			}
