@@ -272,7 +272,7 @@ func (s *search) understand(ctx context.Context) error {
 	s.leaveOutPhrases()
 	span.In, span.Out = 1, len(s.lookups)
 	span.Detail["original_query"], span.Detail["query"], span.Detail["top_k"] = s.q.Text, s.text, s.q.TopK
-	span.Detail["keywords"] = strings.Fields(lang.Content(s.tracing.secret.Hide(s.text), s.language)) // its words apart would not be known again
+	span.Detail["keywords"] = lang.Keywords(s.tracing.secret.Hide(s.text), s.language) // its words apart would not be known again
 	if len(s.result.Rewrites) > 0 {
 		span.Detail["rewrites"] = s.result.Rewrites
 	}

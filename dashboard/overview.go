@@ -227,16 +227,25 @@ func (c *callsView) Cells(b trace.Bucket) []*float64 {
 	return cells
 }
 
-// size is one of a splitter's sizes in tokens.
+// size is one of a splitter's sizes.
 type size struct {
 	Name, Value string // "size" or "overlap"
+	Unit        string // "tokens", "characters" or "words"
 }
 
-// splitterSizes reads the sizes out of the fingerprint of a splitter, name/version/size/overlap/least; none of one of another form.
+// splitterSizes reads the sizes out of the fingerprint of a splitter, name/version/size/overlap/least, and its unit behind
+// that where it is not tokens; none of one of another form.
 func splitterSizes(fingerprint string) []size {
 	parts := strings.Split(fingerprint, "/")
 	if len(parts) < 4 {
 		return nil
 	}
-	return []size{{"size", parts[2]}, {"overlap", parts[3]}}
+	unit := "tokens"
+	if len(parts) > 5 {
+		unit = parts[5]
+	}
+	if !slices.Contains([]string{"tokens", "characters", "words"}, unit) {
+		return nil
+	}
+	return []size{{"size", parts[2], unit}, {"overlap", parts[3], unit}}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/catalog"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -131,5 +133,18 @@ func TestIndexCheck(t *testing.T) {
 	}
 	if code, _, _ := post(t, s, "/health", "collection=nowhere"); code != 404 {
 		t.Errorf("a collection that is not there: %d; want 404", code)
+	}
+}
+
+func TestSplitterSizes(t *testing.T) {
+	for fingerprint, want := range map[string][]size{
+		"recursive/v2/200/30/50":              {{"size", "200", "tokens"}, {"overlap", "30", "tokens"}},
+		"recursive/v2/800/150/200/characters": {{"size", "800", "characters"}, {"overlap", "150", "characters"}},
+		"one/of/another/form/of/its/own":      nil,
+		"short":                               nil,
+	} {
+		if diff := cmp.Diff(want, splitterSizes(fingerprint)); diff != "" {
+			t.Errorf("%s: %s", fingerprint, diff)
+		}
 	}
 }

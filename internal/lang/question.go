@@ -22,11 +22,25 @@ func Content(question, tag string) string {
 	return withoutFunctionWords(question, language(l))
 }
 
+// punctuation stands around words.
+const punctuation = "?!.,;:()\"«»“”？！。，；："
+
+// Keywords returns the words of [Content], without the punctuation around them.
+func Keywords(question, tag string) []string {
+	var words []string
+	for word := range strings.FieldsSeq(Content(question, tag)) {
+		if word = strings.Trim(word, punctuation); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
 // withoutFunctionWords leaves the words of a language's lists out.
 func withoutFunctionWords(question string, l language) string {
 	var kept []string
 	for field := range strings.FieldsSeq(strings.NewReplacer("’", "'", "ʼ", "'").Replace(question)) {
-		word := strings.ToLower(strings.Trim(field, "?!.,;:()\"«»“” "))
+		word := strings.ToLower(strings.Trim(field, punctuation))
 		if at := strings.IndexByte(word, '\''); at >= 0 && l == fr { // l'examen
 			if isFunction(word[:at+1], l) {
 				word = word[at+1:]

@@ -2,6 +2,7 @@ package systemtest
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,8 +13,9 @@ import (
 
 // Client is an MCP client of the official SDK, connected to a server process over its standard streams.
 type Client struct {
-	t       *testing.T
-	Session *mcp.ClientSession
+	t        *testing.T
+	Session  *mcp.ClientSession
+	progress chan *mcp.ProgressNotificationParams
 }
 
 // MCP starts `rag serve mcp` in the project's folder and connects to it; both end with the test.
@@ -21,8 +23,10 @@ func (s *System) MCP(args ...string) *Client {
 	s.t.Helper()
 	cmd := s.command(append([]string{"serve", "mcp"}, args...)...)
 	cmd.Stderr = s.t.Output()
-	c := &Client{t: s.t}
-	client := mcp.NewClient(&mcp.Implementation{Name: "systemtest", Version: "1"}, nil)
+	c := &Client{t: s.t, progress: make(chan *mcp.ProgressNotificationParams, keptEvents)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "systemtest", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) { c.progress <- req.Params },
+	})
 	session, err := client.Connect(s.t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		s.t.Fatalf("rag serve mcp %s: %v", strings.Join(args, " "), err)
@@ -30,6 +34,31 @@ func (s *System) MCP(args ...string) *Client {
 	s.t.Cleanup(func() { _ = session.Close() })
 	c.Session = session
 	return c
+}
+
+// keptEvents is how many notifications of progress may wait; a search sends six, and one every four seconds.
+const keptEvents = 1000
+
+// Watch calls a tool, which must succeed, asking for progress. It returns the metadata of the notifications, up to the one
+// that ends returns true for: they come beside the result, before it or after.
+func (c *Client) Watch(tool string, args map[string]any, ends func(meta mcp.Meta) bool) []mcp.Meta {
+	c.t.Helper()
+	params := &mcp.CallToolParams{Name: tool, Arguments: args}
+	params.SetProgressToken(tool)
+	if res, err := c.Session.CallTool(c.t.Context(), params); err != nil || res.IsError {
+		c.t.Fatalf("%s %v: %v %+v", tool, args, err, res)
+	}
+	var list []mcp.Meta
+	for {
+		select {
+		case p := <-c.progress:
+			if list = append(list, p.Meta); ends(p.Meta) {
+				return list
+			}
+		case <-c.t.Context().Done():
+			c.t.Fatalf("%s %v tells only %v", tool, args, list)
+		}
+	}
 }
 
 // Tools returns the names of the tools in the order of the server.
