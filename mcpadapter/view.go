@@ -57,7 +57,7 @@ type views struct {
 
 	mu     sync.Mutex
 	shared *shared
-	of     *recent.Values[*view] // by name and filter of the principal
+	of     *recent.Values[*view] // by ID of the principal
 }
 
 // maxViews is how many principals are remembered. Who is forgotten waits at the next call as at the first.
@@ -70,7 +70,7 @@ func (v *views) get(e *rag.Engine, p access.Principal) *view {
 	if v.shared == nil || v.shared.engine != e {
 		v.shared, v.of = &shared{engine: e}, recent.New[*view](maxViews)
 	}
-	return v.of.Get(p.Name+"\x00"+p.Filter.String(), func() *view {
+	return v.of.Get(p.ID(), func() *view {
 		one := &view{engine: e, shared: v.shared, domains: v.domains, agents: map[string]*agent.Agent{}}
 		if !p.Filter.IsZero() {
 			one.engine = e.Scoped(p.Filter)
