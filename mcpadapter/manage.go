@@ -130,10 +130,10 @@ func (a *Adapter) deleteDocument() *tool {
 	return &tool{
 		name: "delete_document", title: "Delete a document", out: deleted{}, effect: deletes,
 		about:  "Remove one document from a collection. The file itself stays.",
-		params: []param{{name: "document", kind: textKind, required: true, about: "path, ID or SHA-256"}, a.collectionParam()},
+		params: []param{{name: "document", kind: textKind, required: true, about: "path, ID, SHA-256 or rag:// URI"}, a.collectionParam()},
 		run: func(ctx context.Context, c *call) (*reply, error) {
-			name := c.args.text("collection")
-			e, err := c.entry(ctx, name, c.args.text("document"))
+			name, document := named(c.args.text("collection"), c.args.text("document"))
+			e, err := c.entry(ctx, name, document)
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -111,6 +112,18 @@ func (v *view) ruled(q rag.Query, now time.Time) (rag.Query, error) {
 		return d.Query(q, now)
 	}
 	return q, nil
+}
+
+// named reads the name of a document. The URI of a resource names its collection too, which counts before the one given.
+func named(collection, name string) (string, string) {
+	of, id, ok := strings.Cut(strings.TrimPrefix(name, resourceScheme), "/")
+	if !ok || !strings.HasPrefix(name, resourceScheme) {
+		return collection, name
+	}
+	if plain, err := url.PathUnescape(of); err == nil {
+		of = plain
+	}
+	return of, id
 }
 
 // entry finds a document by its URI, its path, its ID or the digest of its source.
