@@ -67,11 +67,12 @@ func farStores(t *testing.T, breakIt func(*farStore)) {
 	store := flat(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in farCall
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		err := json.NewDecoder(r.Body).Decode(&in)
+		if err != nil {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		matches, err := []rag.Match(nil), error(nil)
+		var matches []rag.Match
 		switch r.URL.Path {
 		case "/upsert":
 			err = store.Upsert(r.Context(), in.Collection, in.Records)

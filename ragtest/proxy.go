@@ -1,6 +1,7 @@
 package ragtest
 
 import (
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ type Proxy struct {
 // NewProxy starts one before a server at host and port. It ends with the test.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func NewProxy(t testing.TB, target string) *Proxy {
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close()
+		_ = listener.Close() // what was accepted is cut next
 		p.CutAll()
 		wg.Wait()
 	})
@@ -94,14 +95,14 @@ type pipe struct {
 }
 
 func (c *pipe) close() {
-	c.client.Close()
-	c.server.Close()
+	_ = c.client.Close() // the other side may have been first
+	_ = c.server.Close()
 }
 
 func (p *Proxy) connect(wg *sync.WaitGroup, client net.Conn) {
-	server, err := net.Dial("tcp", p.target)
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
 	if err != nil {
-		client.Close()
+		_ = client.Close() // as a server that is down
 		return
 	}
 	c := &pipe{client: client, server: server}
