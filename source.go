@@ -167,8 +167,8 @@ func readable(err error) error {
 }
 
 // Dir is every regular file below a folder, in lexical order, except names that begin with a dot. A link is not
-// followed: one to a place inside the folder is skipped, since its target is read where it lies; one that leads out of
-// the folder, in a circle, or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
+// followed: one to a place inside the folder is skipped, since its target is read where it lies, and so is one that leads
+// out of the folder; one that leads in a circle or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
 // later cannot lead out either.
 func Dir(dir string) Sources {
 	abs, err := filepath.Abs(dir)
@@ -211,7 +211,7 @@ func linkError(root, rel string) error {
 		return fmt.Errorf("follow link: %w", readable(err))
 	}
 	if r, err := filepath.Rel(real, target); err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
-		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrInvalid)
+		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrSkipped)
 	} else if under(filepath.ToSlash(filepath.Join(real, filepath.FromSlash(path.Dir(rel)))), filepath.ToSlash(target)) {
 		return fmt.Errorf("the link leads back to a folder that it lies in: %w", ErrInvalid)
 	}

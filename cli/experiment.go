@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -139,10 +140,11 @@ func (a *app) experiment(cmd *cobra.Command, f experimentFlags) error {
 			return err
 		}
 		if a.json {
-			return a.printJSON(report)
+			err = a.printJSON(report)
+		} else {
+			a.printReport(report)
 		}
-		a.printReport(report)
-		return nil
+		return errors.Join(err, whole(report))
 	})
 }
 
@@ -224,10 +226,11 @@ func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
 			out.Path = &f.out
 		}
 		if a.json {
-			return a.printJSON(out)
+			err = a.printJSON(out)
+		} else {
+			a.printTuned(out)
 		}
-		a.printTuned(out)
-		return nil
+		return errors.Join(err, whole(out.Report))
 	})
 }
 

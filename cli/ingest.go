@@ -31,7 +31,8 @@ func newIngest(a *app) *cobra.Command {
 		Short: "Bring a collection up to date with files and folders",
 		Long: `ingest reads files, and the files of folders, into a collection. What has not changed since the last time is skipped, a
 renamed file is moved, and of a changed file only the changed passages are embedded again. A file that cannot be read
-is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.
+is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders; a link
+that leads nowhere or in a circle fails.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
 line; it is checked whole, and every mistake in it reported, before anything is written.
