@@ -104,12 +104,12 @@ func openChroma(ctx context.Context, dir string) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePorts(1)
+	port, err := freePorts(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	url := fmt.Sprintf("http://127.0.0.1:%d", port)
-	server, err := launch(exec.Command(path, "run", "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--path", dir), filepath.Join(dir, "log"))
+	server, err := launch(exec.CommandContext(ctx, path, "run", "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--path", dir), filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func openWeaviate(ctx context.Context, dir string, nodes int) (_ *engine, err er
 			err = errors.Join(err, e.close())
 		}
 	}()
-	members, err := weaviateNodes(path, dir, nodes)
+	members, err := weaviateNodes(ctx, path, dir, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -198,11 +198,11 @@ const (
 )
 
 // weaviateNodes prepares the nodes of a cluster. The settings are those of scripts/weaviate-cluster, which gives the reasons.
-func weaviateNodes(path, dir string, n int) (nodes []node, err error) {
+func weaviateNodes(ctx context.Context, path, dir string, n int) (nodes []node, err error) {
 	ports := make([]int, n)
 	var voters []string
 	for i := range ports {
-		if ports[i], err = freePorts(portsOfNode); err != nil {
+		if ports[i], err = freePorts(ctx, portsOfNode); err != nil {
 			return nil, err
 		}
 		voters = append(voters, fmt.Sprintf("node%d:%d", i, ports[i]+raftPort))
@@ -214,7 +214,7 @@ func weaviateNodes(path, dir string, n int) (nodes []node, err error) {
 		if err := os.Mkdir(data, 0o700); err != nil {
 			return nil, err
 		}
-		cmd := exec.Command(path, "--scheme", "http", "--host", "127.0.0.1", "--port", port(httpPort), "--read-timeout=60s", "--write-timeout=60s")
+		cmd := exec.CommandContext(ctx, path, "--scheme", "http", "--host", "127.0.0.1", "--port", port(httpPort), "--read-timeout=60s", "--write-timeout=60s")
 		cmd.Dir = data
 		cmd.Env = []string{
 			"HOME=" + data, "PERSISTENCE_DATA_PATH=" + data, "CLUSTER_HOSTNAME=node" + strconv.Itoa(i), "CLUSTER_IN_LOCALHOST=true",

@@ -31,6 +31,7 @@ func launch(cmd *exec.Cmd, log string) (*server, error) {
 	}
 	defer said.Close() // the server has it open
 	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -79,8 +80,7 @@ func listens(port int) func(ctx context.Context) bool {
 		if err != nil {
 			return false
 		}
-		conn.Close()
-		return true
+		return conn.Close() == nil
 	}
 }
 
@@ -96,27 +96,27 @@ func (s *server) close() error {
 }
 
 // freePorts returns the first of n ports of this machine in a row that nobody listens on.
-func freePorts(n int) (first int, err error) {
+func freePorts(ctx context.Context, n int) (first int, err error) {
 	const tries = 100
 	for range tries {
-		if first, err = tryPorts(n); err == nil {
+		if first, err = tryPorts(ctx, n); err == nil {
 			return first, nil
 		}
 	}
 	return 0, fmt.Errorf("there are no %d free ports in a row: %w", n, err)
 }
 
-func tryPorts(n int) (first int, err error) {
+func tryPorts(ctx context.Context, n int) (first int, err error) {
 	for i := range n {
 		port := 0 // any
 		if i > 0 {
 			port = first + i
 		}
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			return 0, err
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		if i == 0 {
 			first = l.Addr().(*net.TCPAddr).Port
 		}

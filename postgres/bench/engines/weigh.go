@@ -199,12 +199,12 @@ type relation struct {
 }
 
 // relationsOf are what the providers made in a database, the largest first.
-func relationsOf(ctx context.Context, dsn string) ([]relation, error) {
+func relationsOf(ctx context.Context, dsn string) (_ []relation, err error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close(ctx)
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	rows, err := conn.Query(ctx, `
 		select relname, pg_relation_size(c.oid) + case when reltoastrelid = 0 then 0 else pg_total_relation_size(reltoastrelid) end as bytes
 		from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = 'rag' and relkind in ('r', 'i')

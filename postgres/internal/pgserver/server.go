@@ -71,12 +71,14 @@ func (s *Server) begin(ctx context.Context, bin string, settings []string) (err 
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	s.port = free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	if err := free.Close(); err != nil {
+		return err
+	}
 	args := []string{"-D", s.Data(), "-p", fmt.Sprint(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
