@@ -77,7 +77,7 @@ func askedTable(w io.Writer, title, about, found string, rows []*asked) {
 		if ndcg != "" {
 			fmt.Fprintf(w, " %.4f |", r.ndcg.Value())
 		}
-		fmt.Fprintf(w, " %d | %s | %s | %s | %.2f |\n", r.short, ms(r.first), ms(r.p50), ms(r.p99), base.p50.Seconds()/r.p50.Seconds())
+		fmt.Fprintf(w, " %d | %s | %s | %s | %.3f |\n", r.short, ms(r.first), ms(r.p50), ms(r.p99), base.p50.Seconds()/r.p50.Seconds())
 	}
 }
 

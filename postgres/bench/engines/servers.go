@@ -47,8 +47,7 @@ func (s *server) await(ctx context.Context, ready func(ctx context.Context) bool
 	for !ready(ctx) {
 		select {
 		case <-s.done:
-			said, _ := os.ReadFile(s.log) // the error says enough without
-			return fmt.Errorf("%s has ended: %s", s.cmd.Path, said)
+			return fmt.Errorf("%s is not ready", s.cmd.Path) // closing it tells why
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w", s.cmd.Path, ctx.Err())
 		case <-time.After(50 * time.Millisecond):
@@ -86,8 +85,14 @@ func listens(port int) func(ctx context.Context) bool {
 
 func (s *server) pid() int { return s.cmd.Process.Pid }
 
-// close ends the server.
+// close ends the server. One that has ended by itself is an error, which tells the end of its log.
 func (s *server) close() error {
+	select {
+	case <-s.done:
+		said, _ := os.ReadFile(s.log) // the error says enough without
+		return fmt.Errorf("%s ended by itself (%s): %s", s.cmd.Path, s.cmd.ProcessState, said[max(0, len(said)-2000):])
+	default:
+	}
 	_ = s.cmd.Process.Signal(os.Interrupt) // it may be gone
 	killed := time.AfterFunc(endTime, func() { _ = s.cmd.Process.Kill() })
 	defer killed.Stop()
