@@ -1,6 +1,6 @@
 //go:build !unix
 
-package postgres_test
+package pgserver
 
 import "os/exec"
 
