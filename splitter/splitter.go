@@ -16,6 +16,7 @@
 package splitter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -28,7 +29,11 @@ const version = 2
 
 // Config sizes chunks. The zero value is the default.
 type Config struct {
+	// Unit is what the sizes below count: UnitTokens, UnitCharacters or UnitWords; "": UnitTokens. Units other than tokens
+	// are for chunks that are to be like those of another system; what goes beyond the embedder's window is then not embedded.
+	Unit string `json:"unit"`
 	// MaxTokens is the most tokens of a chunk's Text; 0: 200, or less if the embedder's window is below 256. At least 8.
+	// There is no default in another unit.
 	// The default leaves room in a window of 256 for special tokens and a heading path as context.
 	MaxTokens int `json:"max_tokens"`
 	// OverlapTokens is the most tokens that a chunk which begins inside a paragraph repeats of the chunk before it, in
@@ -39,6 +44,13 @@ type Config struct {
 	// MaxTokens; -1: none. At most a third of MaxTokens. A section of its own may be smaller.
 	MinTokens int `json:"min_tokens"`
 }
+
+// Units of sizes. A tokenizer's token is three quarters of a word of English, and four characters.
+const (
+	UnitTokens     = "tokens"     // of the embedder
+	UnitCharacters = "characters" // Unicode code points, blank space included
+	UnitWords      = "words"      // between blanks; sixteen bytes without one count as a word
+)
 
 // Shares of MaxTokens that are the defaults of the other two sizes, in percent.
 const (
@@ -56,6 +68,10 @@ const (
 
 // withDefaults returns the effective sizes; window is the embedder's longest input in tokens, 0 if unknown.
 func (c Config) withDefaults(window int) (Config, error) {
+	c.Unit = cmp.Or(c.Unit, UnitTokens)
+	if c.MaxTokens == 0 && c.Unit != UnitTokens {
+		return c, fmt.Errorf("max_tokens is missing: in %s it has no default: %w", c.Unit, rag.ErrInvalid)
+	}
 	if c.MaxTokens == 0 {
 		c.MaxTokens = defaultMaxTokens
 		if window > 0 {
@@ -100,22 +116,27 @@ var (
 )
 
 func newSplitter(name string, c Config, tokens rag.TokenCounter, window, absorbed int) (*Splitter, error) {
+	counter, err := counterOf(cmp.Or(c.Unit, UnitTokens), tokens)
+	if err != nil {
+		return nil, fmt.Errorf("splitter %s: %w", name, err)
+	}
 	sizes, err := c.withDefaults(window)
 	if err != nil {
 		return nil, fmt.Errorf("splitter %s: %w", name, err)
 	}
-	if tokens == nil {
-		tokens = Estimate{}
-	}
-	return &Splitter{name: name, sizes: sizes, tokens: tokens, absorbed: absorbed}, nil
+	return &Splitter{name: name, sizes: sizes, tokens: counter, absorbed: absorbed}, nil
 }
 
 // Fingerprint names the rules and the sizes that place the cuts.
 func (s *Splitter) Fingerprint() string {
-	return fmt.Sprintf("%s/v%d/%d/%d/%d", s.name, version, s.sizes.MaxTokens, s.sizes.OverlapTokens, s.sizes.MinTokens)
+	sizes := fmt.Sprintf("%s/v%d/%d/%d/%d", s.name, version, s.sizes.MaxTokens, s.sizes.OverlapTokens, s.sizes.MinTokens)
+	if s.sizes.Unit != UnitTokens {
+		sizes += "/" + s.sizes.Unit
+	}
+	return sizes
 }
 
-// Split cuts doc.Text into chunks. Each is at most MaxTokens long, unless a single character is longer. Together they
+// Split cuts doc.Text into chunks. Each is at most MaxTokens long in the unit of the sizes, unless a single character is longer. Together they
 // hold everything but blank space between them; the start of a chunk may repeat sentences of the chunk before it.
 // The error is that of ctx.
 func (s *Splitter) Split(ctx context.Context, doc rag.Document) ([]rag.Chunk, error) {
