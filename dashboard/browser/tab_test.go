@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
 // patience is how long a test may take in all: a page that never does what is waited for fails the test.
@@ -36,7 +38,7 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := systemtest.Run(m)
 	for _, stop := range browser.stop {
 		stop()
 	}
