@@ -7,6 +7,9 @@ import (
 
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // The flow chart, in points; its picture has chartDPI/72 pixels for each.
@@ -53,7 +56,8 @@ func chart() string {
 func draw() (width, height int, pixels []byte, err error) {
 	f := newFile()
 	f.page(chartWidth, chartHeight, chart(), 0)
-	pool, err := webassembly.Init(webassembly.Config{MaxTotal: 1})
+	rc := wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling) // for one page it need not be compiled
+	pool, err := webassembly.Init(webassembly.Config{MaxTotal: 1, RuntimeConfig: rc})
 	if err != nil {
 		return 0, 0, nil, err
 	}
