@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"image"
 	"strings"
 	"time"
 
@@ -61,28 +62,31 @@ func draw() (width, height int, pixels []byte, err error) {
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	defer pool.Close()
+	defer func() { _ = pool.Close() }()
 	pdf, err := pool.GetInstance(time.Minute)
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	defer pdf.Close()
+	defer func() { _ = pdf.Close() }()
 	data := f.bytes("flow chart")
 	doc, err := pdf.OpenDocument(&requests.OpenDocument{File: &data})
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	res, err := pdf.RenderPageInDPI(&requests.RenderPageInDPI{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc.Document}}, DPI: chartDPI})
+	res, err := pdf.RenderPageInDPI(&requests.RenderPageInDPI{
+		Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc.Document}}, DPI: chartDPI, ImageFormat: requests.RenderImageFormatGrayscale,
+	})
 	if err != nil {
 		return 0, 0, nil, err
 	}
 	defer res.Cleanup()
-	page := res.Result.Image
-	size := page.Bounds().Size()
+	grey, ok := res.Result.RenderedImage.(*image.Gray)
+	if !ok {
+		return 0, 0, nil, fmt.Errorf("the picture is a %T", res.Result.RenderedImage)
+	}
+	size := grey.Bounds().Size()
 	for y := range size.Y {
-		for x := range size.X {
-			pixels = append(pixels, page.RGBAAt(x, y).R) // black on white: each colour is the grey
-		}
+		pixels = append(pixels, grey.Pix[y*grey.Stride:y*grey.Stride+size.X]...)
 	}
 	return size.X, size.Y, pixels, nil
 }
