@@ -364,13 +364,41 @@ func courseComparisons(t *testing.T, s *systemtest.System) {
 	if answerable < 40 {
 		t.Errorf("%d questions can be answered", answerable)
 	}
-	var few strings.Builder
-	for _, line := range slices.Collect(strings.Lines(s.Read("questions.jsonl")))[:4] {
-		few.WriteString(line)
-	}
-	s.Write("few.jsonl", few.String())
+	lines := slices.Collect(strings.Lines(s.Read("questions.jsonl")))
+	s.Write("few.jsonl", strings.ReplaceAll(strings.Join(lines[:4], ""), `"answerable": true`, `"answerable": true, "human": {"correctness": 1}`))
 	s.Run("experiment", "--test-set", "few.jsonl", "--domain", "course.yaml", "--grid", "variants.yaml").Done().Prints("windows", "outline", "not significant")
-	s.Run("experiment", "--test-set", "few.jsonl", "--domain", "course.yaml", "--variants", "hybrid,hybrid_rerank").Done().Prints("hybrid_rerank", "p95 ms")
+	s.Write("two.jsonl", strings.Join(lines[:2], "")) // the reranker embeds every sentence
+	s.Run("experiment", "--test-set", "two.jsonl", "--domain", "course.yaml", "--variants", "hybrid,hybrid_rerank").Done().Prints("hybrid_rerank", "p95 ms")
+
+	// What is answered with which confidence, fitted to twelve questions that are not answered and ten that are.
+	unanswerable := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(line, `"answerable": true`) })
+	s.Write("fit.jsonl", strings.Join(append(unanswerable, lines[:10]...), ""))
+	s.Run("calibrate", "--questions", "fit.jsonl", "--dry-run").Done().Prints("22 questions, 10 of them answerable", "wrongly, by confidence")
+
+	// A judge is asked twice, and held against what people said.
+	service := newScripted(t, func(a asked) (string, int) {
+		if strings.Contains(a.Task, "true_positives") {
+			return `{"true_positives": ["a"], "false_positives": [], "false_negatives": []}`, 0
+		}
+		return courseModel(map[string]string{"": `{"intent": "definition"}`})(a)
+	})
+	s.With("LLM_PROVIDER=openai", "LLM_BASE_URL="+service.URL, "LLM_API_KEY=sk-course").Run("eval", "--test-set", "few.jsonl", "--domain", "course.yaml", "--label", "judged", "--evaluators", "judge", "--repeat", "2")
+	run, err := eval.LoadRun(filepath.Join(s.Dir, "results", "judged.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := run.Agreement["correctness"]; a.N != 4 || a.Same != 1 || a.MeanGap != 0 {
+		t.Errorf("judge and people: %+v", run.Agreement)
+	}
+	verdicts := 0
+	for _, r := range service.requests("/chat/completions") {
+		if strings.Contains(r.Task, "true_positives") {
+			verdicts++
+		}
+	}
+	if verdicts != 8 {
+		t.Errorf("%d verdicts on four answers", verdicts)
+	}
 }
 
 // courseHygiene: nothing that is linked has a licence that reaches over to the programs that use it.
