@@ -270,7 +270,7 @@ func admissionsTool(t *testing.T, s *systemtest.System) {
 	s.Run("delete", "stray.md").Done()
 }
 
-// admissionsStdio: standard output carries the protocol and nothing else.
+// admissionsStdio: standard output carries the protocol and nothing else, and no port is opened.
 func admissionsStdio(t *testing.T, s *systemtest.System) {
 	cmd := exec.CommandContext(t.Context(), filepath.Join(systemtest.Bin(t), "rag"), "serve", "mcp", "--domain", "admissions.yaml", "--verbose")
 	cmd.Dir = s.Dir
@@ -309,11 +309,23 @@ func admissionsStdio(t *testing.T, s *systemtest.System) {
 			answered++
 		}
 		if answered == 2 {
-			stdin.Close() // ends the server
+			admissionsNoSockets(t, cmd.Process.Pid) // B18
+			stdin.Close()                           // ends the server
 		}
 	}
 	if err := cmd.Wait(); err != nil || answered != 2 || stderr.Len() == 0 {
 		t.Errorf("%v, %d answers, logged %q", err, answered, &stderr)
+	}
+}
+
+// admissionsNoSockets: the process has no connection and listens nowhere, where that can be seen.
+func admissionsNoSockets(t *testing.T, pid int) {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	files, _ := os.ReadDir(dir) // elsewhere there are none
+	for _, f := range files {
+		if to, err := os.Readlink(filepath.Join(dir, f.Name())); err == nil && strings.HasPrefix(to, "socket:") {
+			t.Errorf("the server has a socket, %s", to)
+		}
 	}
 }
 
