@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/userenv"
 )
 
 // dataDir returns the data folder: --dir, else RAG_DIR, else .rag in the working directory.
@@ -50,7 +51,7 @@ func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
 
 // options are what every engine of the command gets, besides its configuration.
 func (a *app) options(log *slog.Logger) []rag.Option {
-	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(os.Getenv), rag.WithLockWait(a.wait)}
+	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(userenv.Getenv), rag.WithLockWait(a.wait)}
 }
 
 func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {

@@ -23,7 +23,6 @@ type evalFlags struct {
 	noSearch  bool
 	regrade   string
 	agent     bool
-	domain    domainFlag
 	backends  []string
 	repeat    int
 }
@@ -64,7 +63,6 @@ measured, but searches failed, or the test set expects what the collection does 
 	flags.StringVar(&f.regrade, "regrade", "", "earlier run, by its label or its file: measure what it kept again")
 	flags.BoolVar(&f.agent, "agent", false, "have the chat model search by itself")
 	flags.StringVar(&f.intent, "intent", "intent", "key of the test set that holds the label which the router should give")
-	f.domain.add(cmd, "names of values that questions use")
 	flags.StringSliceVar(&f.backends, "evaluators", nil, "what judges answers: "+strings.Join(eval.BackendNames, ", ")+" (default: what the configuration says, else all that can)")
 	flags.IntVar(&f.repeat, "repeat", 0, "times that the chat model judges each answer (default: the configured number, 1)")
 	cmd.AddCommand(newEvalBEIR(a), newEvalValidate(a), newEvalGenerate(a), newEvalList(a), newEvalCompare(a), newEvalGate(a))
@@ -81,7 +79,7 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 		}
 		f.fromRun(cmd, old)
 	}
-	set, err := f.load()
+	set, err := a.testSet(&f.testSetFlags)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 			return use(&subject{set.Name, set.Questions(), lab, true, loaded})
 		})
 	}
-	set, err := f.load()
+	set, err := a.testSet(&f.testSetFlags)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/userenv"
 )
 
 // FileName is the name of the file that Find looks for.
@@ -72,7 +73,7 @@ func Find(dir string) string {
 }
 
 // Load reads the file over rag.DefaultConfig: a key that is not given keeps its default. Path "" gives the defaults.
-// What cannot be right is rag.ErrInvalid.
+// Environment variables that the process does not have are looked for in those of its user. What cannot be right is rag.ErrInvalid.
 func Load(path string) (Loaded, error) {
 	if path == "" {
 		return Loaded{Config: rag.DefaultConfig()}, nil
@@ -86,7 +87,7 @@ func Load(path string) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("configuration: %w", err)
 	}
-	return Parse(path, data, os.LookupEnv)
+	return Parse(path, data, userenv.Lookup)
 }
 
 // Parse is Load for the content of a file. path is used in messages only; lookup gives environment variables.

@@ -401,12 +401,12 @@ func TestResourcesAreListedInPages(t *testing.T) {
 }
 
 func TestDomainsOfferTheirTools(t *testing.T) {
-	d, err := domain.Load("../examples/domains/admissions.yaml")
+	d, err := domain.Load("../examples/admissions/admissions.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	eng := engine(t)
-	dir := "../examples/domains/admissions"
+	dir := "../domain/testdata/admissions"
 	sets, err := d.Manifest(filepath.Join(dir, "manifest.jsonl"), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -204,7 +204,7 @@ func TestConfig(t *testing.T) {
 func TestRegister(t *testing.T) {
 	var p rag.Providers
 	splitter.Register(&p)
-	if diff := cmp.Diff([]string{"recursive", "section"}, p.Splitters.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"fixed", "recursive", "section"}, p.Splitters.Names()); diff != "" {
 		t.Error(diff)
 	}
 	s, err := p.Splitters.New("section", rag.Env{}, []byte(`{"max_tokens": 64}`))
