@@ -98,7 +98,7 @@ func TestAdmissions(t *testing.T) {
 			}
 		}
 		b.visit("/traces/ingest")
-		b.follow(`[data-testid="ingest-trace"]:first-child a`) // the last one
+		b.follow(`[data-testid="ingest-trace"]:first-child a`)                                                                                                               // the last one
 		if got := js[string](b, "document.querySelector('[data-testid=failures]').textContent"); !strings.Contains(got, "corrupt") || !strings.Contains(got, "broken.pdf") { // where is folded away
 			t.Errorf("the failure is told as %q", got)
 		}
