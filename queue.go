@@ -91,6 +91,9 @@ func (e *Engine) Enqueue(ctx context.Context, req EnqueueRequest) (*EnqueueRepor
 	if len(req.Sources) == 0 {
 		return nil, fmt.Errorf("enqueue: no sources given: %w", ErrInvalid)
 	}
+	if err := e.writable("enqueue"); err != nil {
+		return nil, err
+	}
 	queue, err := e.workQueue("enqueue")
 	if err != nil {
 		return nil, err
@@ -123,6 +126,9 @@ func (e *Engine) Enqueue(ctx context.Context, req EnqueueRequest) (*EnqueueRepor
 // Queue tells how far workers are with a collection's queue, with up to 100 failures. "" means the configured collection.
 // ErrUnsupported: the catalog has no queue.
 func (e *Engine) Queue(ctx context.Context, collection string) (QueueStatus, error) {
+	if err := e.whole("queue"); err != nil {
+		return QueueStatus{}, err
+	}
 	queue, err := e.workQueue("queue")
 	if err != nil {
 		return QueueStatus{}, err
@@ -135,9 +141,6 @@ const shownFailures = 100
 
 // workQueue is the catalog's.
 func (e *Engine) workQueue(verb string) (WorkQueue, error) {
-	if err := e.writable(verb); err != nil {
-		return nil, err
-	}
 	queue, ok := e.catalog.(WorkQueue)
 	if !ok {
 		return nil, fmt.Errorf("%s: the catalog %q is one process's own and has no queue: ingest without one, or keep the catalog in a database (catalog: {provider: postgres}), with a program that links it: %w",

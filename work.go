@@ -19,8 +19,8 @@ type WorkRequest struct {
 	Pause      time.Duration // before the second try of a source, 4 times as long before each further one; 0: 2 seconds
 	Poll       time.Duration // how often an empty queue is looked at; 0: a second
 
-	// Policy is that of sources which were enqueued with one; they fail where it is not the same.
-	Policy MetaPolicy
+	// Policy returns that of sources which were enqueued with one, by its fingerprint, or nil: then they fail. nil: it knows none.
+	Policy func(fingerprint string) MetaPolicy
 	// Open makes the source to be read; its URI and what else was enqueued are set by the engine. nil: a file of this machine.
 	Open func(ctx context.Context, q QueuedSource) (Source, error)
 
@@ -80,6 +80,9 @@ const (
 // answer; one that drains ends with the error. Errors: ErrPartial if this worker gave sources up; ErrUnsupported if the
 // catalog has no queue; ErrFingerprint; the context's if it is done before the queue is drained.
 func (e *Engine) Work(ctx context.Context, req WorkRequest) (*WorkReport, error) {
+	if err := e.writable("work"); err != nil {
+		return nil, err
+	}
 	queue, err := e.workQueue("work")
 	if err != nil {
 		return nil, err
@@ -310,10 +313,12 @@ func (w *worker) source(ctx context.Context, q QueuedSource) (src Source, err er
 	if q.Policy == "" {
 		return src, nil
 	}
-	if w.req.Policy == nil || w.req.Policy.Fingerprint() != q.Policy {
+	if w.req.Policy != nil {
+		src.Policy = w.req.Policy(q.Policy)
+	}
+	if src.Policy == nil {
 		return Source{}, fmt.Errorf("it was enqueued with a domain that this worker does not have: start workers with the same --domain: %w", ErrUnsupported)
 	}
-	src.Policy = w.req.Policy
 	return src, nil
 }
 
