@@ -62,6 +62,9 @@ func (w *work) do() error {
 	case "work":
 		return w.work(eng)
 	}
+	if do := crashTasks[w.Task]; do != nil {
+		return do(context.Background(), eng, w.Folder)
+	}
 	_, err = eng.Ingest(context.Background(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(w.Folder)}, Progress: func(p rag.Progress) {
 		if p.Stage == rag.StageUpsert {
 			fmt.Println("committed")
