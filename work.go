@@ -60,8 +60,9 @@ const (
 	// maxLosses is how often a source may be lost with its worker before it is given up as what ended them. Those that were
 	// lost come last, so that one that ends every worker takes few others with it.
 	maxLosses = 5
-	// roundSources end a round, after which whoever waits to write alone has his turn.
+	// roundSources, or what takes longer than roundTime, end a round, after which whoever waits to write alone has his turn.
 	roundSources = 512
+	roundTime    = time.Minute
 	// claimsPerReader is how many sources are claimed at once for each that reads: few, since what one worker has claimed
 	// no other works on.
 	claimsPerReader = 4
@@ -189,22 +190,22 @@ func (w *worker) round(ctx context.Context) (some bool, err error) {
 	if err != nil || len(first) == 0 && len(held.ends) == 0 {
 		return false, err
 	}
-	stop, keeping := make(chan struct{}), sync.WaitGroup{}
-	keeping.Go(func() { held.keep(ctx, stop) })
 	run := newIngestRun(w.Engine, w.name, IngestRequest{Collection: w.name, EachSource: w.req.EachSource})
 	run.held = held
-	err = w.together(ctx, run, func() error {
-		err := run.readAndWrite(ctx, func(ctx context.Context, next chan<- Source) error { return w.feed(ctx, run, first, next) })
+	stop, keeping := make(chan struct{}), sync.WaitGroup{}
+	keeping.Go(func() { held.keep(ctx, stop) })
+	var kept error
+	end := sync.OnceFunc(func() {
 		close(stop)
 		keeping.Wait()
-		stop = nil
-		return errors.Join(err, held.giveBack(ctx))
+		kept = held.giveBack(ctx)
 	})
-	if stop != nil { // it never began
-		close(stop)
-		keeping.Wait()
-		err = errors.Join(err, held.giveBack(ctx))
-	}
+	err = w.together(ctx, run, func() error {
+		defer end()
+		return run.readAndWrite(ctx, func(ctx context.Context, next chan<- Source) error { return w.feed(ctx, run, first, next) })
+	})
+	end() // also where it never began
+	err = errors.Join(err, kept)
 	w.tally(ctx, run, err)
 	return true, err
 }
@@ -266,6 +267,7 @@ func (w *worker) claim(ctx context.Context, held *claims) (taken []QueueClaim, e
 // feed gives sources to those who read, as they are claimed.
 func (w *worker) feed(ctx context.Context, run *ingestRun, batch []QueueClaim, next chan<- Source) error {
 	var err error
+	began := w.now()
 	for n := 0; len(batch) > 0; {
 		for _, c := range batch {
 			if err := run.mend(ctx, c.URI); err != nil {
@@ -283,7 +285,7 @@ func (w *worker) feed(ctx context.Context, run *ingestRun, batch []QueueClaim, n
 				return nil
 			}
 		}
-		if n += len(batch); n >= roundSources {
+		if n += len(batch); n >= roundSources || w.now().Sub(began) > roundTime {
 			return nil
 		}
 		if batch, err = w.claim(ctx, run.held); err != nil {

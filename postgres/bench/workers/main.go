@@ -184,7 +184,7 @@ func kill(ctx context.Context, eng *rag.Engine, w *process, docs int) (string, e
 		if s.Done >= docs/3 {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
+		<-time.After(50 * time.Millisecond)
 	}
 	if err := w.Process.Kill(); err != nil {
 		return "", err
@@ -237,7 +237,7 @@ func open(at postgres.Config, o options) (*rag.Engine, error) {
 	if o.Service > 0 {
 		opts = append(opts, rag.WithEmbedder(&ragtest.HashEmbedder{Before: func(_ context.Context, role rag.EmbedRole, _ []string) error {
 			if role == rag.AsPassage {
-				time.Sleep(o.Service)
+				<-time.After(o.Service)
 			}
 			return nil
 		}}))
