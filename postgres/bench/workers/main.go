@@ -320,7 +320,11 @@ func (r *role) search(eng *rag.Engine) error {
 		case <-time.After(r.Every):
 		}
 		began := time.Now()
-		there, err := find(eng, rand.IntN(r.Docs)) //nolint:gosec // any of them
+		i := rand.IntN(r.Docs) //nolint:gosec // any of them
+		there, err := find(eng, i)
+		if err != nil { // a commit overtook the search: now it must be whole
+			there, err = find(eng, i)
+		}
 		if err != nil {
 			return err
 		}
