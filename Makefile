@@ -27,10 +27,12 @@ test:
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
-# Processes killed a hundred times, and ten thousand operations against a model; the ordinary tests do a part of it.
+# Processes killed a hundred times, ten thousand operations against a model, and five thousand documents shared by workers
+# that are killed; the ordinary tests do a part of it.
 torture:
 	RAG_TEST_KILLS=100 $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere' .
 	RAG_TEST_OPERATIONS=10000 CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 20m -run 'TestModel' .
+	cd postgres && RAG_TEST_KILLS=25 RAG_TEST_QUEUED=5000 GOWORK=off $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere|TestWorkers' .
 
 fmt:
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted, run gofmt -w: $$files"; exit 1; }

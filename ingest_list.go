@@ -156,6 +156,9 @@ func (r *ingestRun) use(source string, parts []Part) {
 
 // scopeOf is that of the set a source was found in; "" if it was asked for by name.
 func (r *ingestRun) scopeOf(uri string) string {
+	if r.held != nil {
+		return r.held.scope(uri)
+	}
 	for _, set := range r.req.Sources {
 		if set.Scope != "" && under(uri, set.Scope) {
 			return set.Scope

@@ -2,7 +2,13 @@
 
 package pgserver
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
+
+// endSignal asks a process to end.
+var endSignal = os.Interrupt
 
 func giveToServer(string) error { return nil }
 
