@@ -32,7 +32,7 @@ type (
 	}
 )
 
-// Sizes of the systems that docs/systems.md is about.
+// Sizes of the systems that docs/systems.md is about. Both lanes weigh the same there.
 const (
 	candidates = 20 // of each index
 	fused      = 10
@@ -72,6 +72,7 @@ func settings(models string, fp32 bool) (rag.Config, error) {
 	c := rag.DefaultConfig()
 	r := &c.Retrieval
 	r.DenseTopK, r.SparseTopK, r.FusionTopK, r.RerankTopN = candidates, candidates, fused, fused
+	r.DenseWeight, r.SparseWeight = 1, 1
 	r.RerankMS = 60_000 // the work is to be done, however busy the machine is
 	models, err := filepath.Abs(models)
 	if err != nil {
