@@ -46,7 +46,7 @@ type Loaded struct {
 
 // Getenv returns a variable of the process, or else of the file .env beside the configuration file; "" if there is none. It is
 // for [rag.WithGetenv]: providers take the keys of services from it.
-func (l *Loaded) Getenv(name string) string {
+func (l Loaded) Getenv(name string) string {
 	if l.lookup == nil {
 		return os.Getenv(name)
 	}
