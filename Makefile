@@ -14,7 +14,7 @@ BENCHCOUNT ?= 6
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
-MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser postgres
+MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack
 
 .PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
@@ -67,7 +67,7 @@ update: docs
 fuzz:
 	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sort | while IFS=: read -r file func; do \
 		name=$${func#func }; echo "$$name in $$(dirname $$file)"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file) || exit 1; done
+		(cd $$(dirname $$file) && $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; done
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
@@ -75,10 +75,10 @@ bench:
 # Programs and tests must compile for each platform without a C compiler; coder/hnsw itself does not for Windows. vet
 # compiles all that is imported and checks the types of the rest; linking every program as well would find nothing that
 # linking the command does not.
-NOT_WINDOWS := vectorstore/coderhnsw
+NOT_WINDOWS := vectorstore/coderhnsw examples/cardstack
 cross:
 	@for p in $(PLATFORMS); do export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; for m in . $(MODULES); do \
-		case "$$p $$m" in "windows/amd64 $(NOT_WINDOWS)") continue;; esac; \
+		case "$$GOOS: $(NOT_WINDOWS) " in "windows:"*" $$m "*) continue;; esac; \
 		echo $$p $$m; (cd $$m && GOWORK=off $(GO) vet ./...) || exit 1; done; \
 		$(GO) build -o /dev/null ./cmd/rag || exit 1; done
 

@@ -66,8 +66,8 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 }
 
 // prepare gives a lab what all engines of the command get, and a bar.
-func (a *app) prepare(l *eval.Lab, bar *evalBar) {
-	l.Options = append(l.Options, a.options(a.logger())...)
+func (a *app) prepare(l *eval.Lab, loaded *config.Loaded, bar *evalBar) {
+	l.Options = append(l.Options, a.options(loaded, a.logger())...)
 	l.Progress = bar.ingest
 	if a.verbose {
 		l.Note = func(text string) { fmt.Fprintln(a.err, text) }
@@ -77,7 +77,7 @@ func (a *app) prepare(l *eval.Lab, bar *evalBar) {
 // runExperiment measures, shows progress, and notes where less was done than asked.
 func (a *app) runExperiment(ctx context.Context, x *eval.Experiment) (*eval.Report, error) {
 	bar := a.evalProgress()
-	a.prepare(x.Lab, bar)
+	a.prepare(x.Lab, &x.Loaded, bar)
 	x.Progress = bar.variant
 	report, err := x.Run(ctx)
 	bar.clear()
@@ -207,7 +207,7 @@ func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
 	}
 	return a.withSubject(cmd.Context(), cmd, f.subjectFlags, func(s *subject) error {
 		bar := a.evalProgress()
-		a.prepare(s.lab, bar)
+		a.prepare(s.lab, &s.loaded, bar)
 		t := eval.Tuning{Lab: s.lab, Questions: s.questions, Collection: a.collection, Base: s.loaded.Config, Loaded: s.loaded, Metric: f.metric, Distinct: s.distinct, Chunks: f.chunks, Progress: bar.variant}
 		tuned, err := t.Run(cmd.Context())
 		bar.clear()

@@ -178,7 +178,7 @@ func (c *command) serves() {
 	for status := (rag.QueueStatus{Pending: 1}); status.Pending+status.Running > 0; {
 		c.json(0, &status, "queue")
 	}
-	if err := w.Process.Signal(endSignal); err != nil {
+	if err := w.Process.Signal(os.Interrupt); err != nil {
 		c.t.Fatal(err)
 	}
 	if err := w.Wait(); err != nil {
