@@ -18,11 +18,17 @@ func TestTutorialAsAFreshReaderDoesIt(t *testing.T) {
 	}
 	reader := newReader(t)
 	printed := ""
-	for _, b := range docscheck.Blocks(read(t, "docs/tutorial.md")) {
-		file, whole := strings.CutPrefix(b.Mark, "from: examples/")
+	page := read(t, "docs/tutorial.md")
+	lines := strings.Split(page, "\n")
+	for _, b := range docscheck.Blocks(page) {
 		switch {
-		case b.Lang == "go" && whole && wholeFile(file):
-			reader.write(file, b.Body)
+		case b.Lang == "go":
+			above := strings.TrimSpace(lines[b.Line-4]) // then a blank line, the mark, and the fence
+			file := fileAbove.FindStringSubmatch(above)
+			if file == nil {
+				t.Fatalf("docs/tutorial.md:%d: nothing above the block says which file it is: %q", b.Line, above)
+			}
+			reader.write(file[1], b.Body)
 		case b.Lang == "sh" && b.Mark == "transcript":
 			printed = ""
 			for line := range strings.Lines(b.Body) {
@@ -40,8 +46,8 @@ func TestTutorialAsAFreshReaderDoesIt(t *testing.T) {
 	}
 }
 
-// wholeFile reports whether a mark names a whole file.
-func wholeFile(mark string) bool { return !strings.Contains(mark, " ") }
+// fileAbove is what tells a reader where a block goes.
+var fileAbove = regexp.MustCompile("^`(\\w+/\\w+\\.go)`:$")
 
 // reader is somebody with an empty folder and the module at hand.
 type reader struct {
