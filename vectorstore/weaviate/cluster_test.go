@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/seed-d8745b77/rag"
@@ -15,13 +16,13 @@ import (
 // test is skipped.
 func onCluster(t *testing.T) func(dir string) weaviate.Config {
 	t.Helper()
-	url := os.Getenv("RAG_WEAVIATE")
-	if url == "" {
+	nodes := strings.Split(os.Getenv("RAG_WEAVIATE"), ",")
+	if nodes[0] == "" {
 		t.Skip("skipped: no cluster of Weaviate at $RAG_WEAVIATE; make cluster starts one")
 	}
 	return func(dir string) weaviate.Config {
 		sum := sha256.Sum256([]byte(dir))
-		return weaviate.Config{URL: url, Prefix: "T" + hex.EncodeToString(sum[:8]), Replicas: 3, Consistency: "ALL", MaxResults: 20_000}
+		return weaviate.Config{URL: nodes[0], Others: nodes[1:], Prefix: "T" + hex.EncodeToString(sum[:8]), Replicas: 3, MaxResults: 20_000}
 	}
 }
 

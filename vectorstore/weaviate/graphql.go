@@ -14,51 +14,73 @@ import (
 
 // hit is an object as a query gives it; what was not asked for is missing.
 type hit struct {
-	Chunk      string `json:"chunk"`
-	Meta       string `json:"meta"`
+	Chunk      string  `json:"chunk"`
+	Meta       string  `json:"meta"`
+	Length     float64 `json:"length"`
 	Additional struct {
-		Distance float64    `json:"distance"`
-		Score    scoreValue `json:"score"`
-		Vector   []float32  `json:"vector"`
+		Distance     float64   `json:"distance"`
+		ExplainScore string    `json:"explainScore"`
+		Vector       []float32 `json:"vector"`
 	} `json:"_additional"`
 }
 
-// scoreValue is a number, which the score of words is although it stands in quotes.
-type scoreValue float64
-
-// UnmarshalJSON reads a number with or without quotes.
-func (s *scoreValue) UnmarshalJSON(b []byte) error {
-	x, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err != nil {
-		return fmt.Errorf("score %s is no number", b)
+// judged are the fields by which a hit is judged under a filter.
+func judged(f rag.Filter) string {
+	if f.IsZero() {
+		return "chunk"
 	}
-	*s = scoreValue(x)
+	return "chunk meta"
+}
+
+// graphReply is a reply, which is a success by its status whatever became of the query.
+type graphReply struct {
+	Data struct {
+		Get       map[string][]hit   `json:"Get"`
+		Aggregate map[string][]count `json:"Aggregate"`
+	} `json:"data"`
+	Errors []struct {
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// count is what an aggregation gives, of which each class has one.
+type count struct {
+	Meta struct {
+		Count int `json:"count"`
+	} `json:"meta"`
+	Length struct {
+		Mean float64 `json:"mean"` // of no records none
+	} `json:"length"`
+}
+
+// Failed makes the query be asked again, as where a node is lost in the midst of it; but not if there is no such class.
+func (r *graphReply) Failed() error {
+	if len(r.Errors) > 0 && !isAbsence(r.Errors[0].Message) {
+		return fmt.Errorf("query: %s", r.Errors[0].Message)
+	}
 	return nil
 }
 
-var _ json.Unmarshaler = (*scoreValue)(nil)
-
-// get runs a query of one class: arguments are GraphQL, as are the fields that are asked for.
-func (s *classes) get(ctx context.Context, c class, arguments []string, fields string) ([]hit, error) {
-	var reply struct {
-		Data struct {
-			Get map[string][]hit `json:"Get"`
-		} `json:"data"`
-		Errors []struct {
-			Message string `json:"message"`
-		} `json:"errors"`
-	}
-	arguments = append(arguments, "consistencyLevel:"+s.config.Consistency)
-	query := "{Get{" + c.name + "(" + strings.Join(arguments, " ") + "){" + fields + "}}}"
-	if err := s.service.Call(ctx, http.MethodPost, "/v1/graphql", object{"query": query}, &reply); err != nil {
+// query runs a query.
+func (s *classes) query(ctx context.Context, query string) (*graphReply, error) {
+	var reply graphReply
+	if err := s.call(ctx, http.MethodPost, "/v1/graphql", object{"query": query}, &reply); err != nil {
 		return nil, err
 	}
 	if len(reply.Errors) > 0 {
-		kind, text := rag.ErrUnavailable, reply.Errors[0].Message
-		if strings.Contains(text, "Cannot query field") && strings.Contains(text, c.name) { // the class is gone
-			kind = rag.ErrNotFound
-		}
-		return nil, s.service.Errorf("query: %s: %w", text, kind)
+		return nil, s.service.Errorf("query: %s: %w", reply.Errors[0].Message, rag.ErrNotFound)
+	}
+	return &reply, nil
+}
+
+// get runs a query of one class: arguments are GraphQL, as are the fields that are asked for. One replica answers: all that
+// live have what was written. To have several agree on what one of them found would find no more, and an object that
+// another has not yet comes without its vector then.
+func (s *classes) get(ctx context.Context, c class, arguments []string, fields string) ([]hit, error) {
+	arguments = append(arguments, "consistencyLevel:ONE")
+	reply, err := s.query(ctx, "{Get{"+c.name+"("+strings.Join(arguments, " ")+"){"+fields+"}}}")
+	if err != nil {
+		return nil, err
 	}
 	hits, ok := reply.Data.Get[c.name]
 	if !ok {

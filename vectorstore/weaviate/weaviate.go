@@ -1,8 +1,9 @@
 // Package weaviate keeps vectors and words in a cluster of Weaviate, which shards and replicates them. It speaks Weaviate's
 // REST and GraphQL over Go's library and needs version 1.33 or later, the first with the operator Not.
 //
-//	v, err := weaviate.NewVectors(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
-//	x, err := weaviate.NewTexts(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
+//	c := weaviate.Config{URL: "http://a:8080", Others: []string{"http://b:8080", "http://c:8080"}, Replicas: 3}
+//	v, err := weaviate.NewVectors(c)
+//	x, err := weaviate.NewTexts(c)
 //	eng, err := rag.Open(dir, rag.WithVectorStore(v), rag.WithSparseIndex(x))
 package weaviate
 
@@ -34,14 +35,15 @@ const (
 // collections that are made from now on.
 type Config struct {
 	URL         string            `json:"url"`         // address of a node; "": DefaultURL
+	Others      []string          `json:"others"`      // addresses of further nodes, asked in turn where one fails; with fewer nodes than Replicas here, a lost node can stop searches
 	APIKey      string            `json:"api_key"`     // sent as a bearer's; "": none is
 	Headers     map[string]string `json:"headers"`     // sent with each request
 	Prefix      string            `json:"prefix"`      // with which the names of classes begin, a capital letter, then letters and digits; "": DefaultPrefix
 	TimeoutMS   int               `json:"timeout_ms"`  // of one try; 0: 30,000
-	Tries       int               `json:"tries"`       // of a request; 0: 3
+	Tries       int               `json:"tries"`       // of a request; 0: 3, and one for each of Others
 	Replicas    int               `json:"replicas"`    // nodes that keep each record; 0: 1
-	Shards      int               `json:"shards"`      // parts of a collection; 0: 1. Scores of words are of one part: with several they are not comparable
-	Consistency string            `json:"consistency"` // replicas that must agree: ONE, QUORUM or ALL; "": DefaultConsistency
+	Shards      int               `json:"shards"`      // parts of a collection; 0: 1
+	Consistency string            `json:"consistency"` // replicas that must have what is written: ONE, QUORUM or ALL; "": DefaultConsistency. While all live, all have it
 	MaxResults  int               `json:"max_results"` // most records of a reply, QUERY_MAXIMUM_RESULTS of the servers; 0: DefaultMaxResults
 
 	Ef             int `json:"ef"`              // of vectors: width of a search; 0: DefaultEf
@@ -78,7 +80,7 @@ func open(c Config, kind kind) (*classes, error) {
 		return nil, bad("k1 must be above 0 and b from 0 to 1")
 	}
 	service, err := remote.NewService(remote.Settings{
-		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), KeyHeader: "Authorization", Key: c.APIKey,
+		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), Others: c.Others, KeyHeader: "Authorization", Key: c.APIKey,
 		Headers: c.Headers, Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries,
 	})
 	if err != nil {
