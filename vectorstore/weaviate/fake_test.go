@@ -203,12 +203,10 @@ func (f *fake) query(text string) map[string]any {
 	}
 	scored := f.score(c, arguments)
 	scored = scored[min(offset, len(scored)):]
-	hits := []any{}
-	for _, s := range scored[:min(limit, len(scored))] {
-		hits = append(hits, map[string]any{
-			"chunk": s.object.Properties["chunk"], "meta": s.object.Properties["meta"], "length": s.object.Properties["length"],
-			"_additional": map[string]any{"distance": 1 - s.score, "explainScore": s.explain(), "vector": s.object.Vector},
-		})
+	fields, of, _ := strings.Cut(strings.Trim(p.text, "{} "), "_additional{")
+	hits := make([]map[string]any, min(limit, len(scored)))
+	for i, s := range scored[:len(hits)] {
+		hits[i] = s.fields(strings.Fields(fields), of)
 	}
 	return map[string]any{"data": map[string]any{"Get": map[string]any{name: hits}}}
 }
@@ -258,6 +256,31 @@ type scoredObject struct {
 	object fakeObject
 	score  float64
 	often  map[string]int // each term of the query, of words
+}
+
+// fields are those of an object that are asked for, and one beside them.
+func (s *scoredObject) fields(names []string, additional string) map[string]any {
+	out := make(map[string]any, len(names)+1)
+	for _, name := range names {
+		out[name] = s.object.Properties[name]
+	}
+	var value any
+	switch additional {
+	case "distance":
+		value = 1 - s.score
+	case "score":
+		value = strconv.FormatFloat(s.score, 'f', -1, 32)
+	case "explainScore":
+		value = s.explain()
+	case "vector":
+		value = s.object.Vector
+	case "id":
+		value = s.object.ID
+	default:
+		panic("objects have no " + additional)
+	}
+	out["_additional"] = map[string]any{additional: value}
+	return out
 }
 
 func (s *scoredObject) explain() (text string) {

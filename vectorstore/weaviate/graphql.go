@@ -18,11 +18,27 @@ type hit struct {
 	Meta       string  `json:"meta"`
 	Length     float64 `json:"length"`
 	Additional struct {
-		Distance     float64   `json:"distance"`
-		ExplainScore string    `json:"explainScore"`
-		Vector       []float32 `json:"vector"`
+		Distance     float64    `json:"distance"`
+		Score        scoreValue `json:"score"`
+		ExplainScore string     `json:"explainScore"`
+		Vector       []float32  `json:"vector"`
 	} `json:"_additional"`
 }
+
+// scoreValue is a number, which the score of words is although it stands in quotes.
+type scoreValue float64
+
+// UnmarshalJSON reads a number with or without quotes.
+func (s *scoreValue) UnmarshalJSON(b []byte) error {
+	x, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil {
+		return fmt.Errorf("score %s is no number", b)
+	}
+	*s = scoreValue(x)
+	return nil
+}
+
+var _ json.Unmarshaler = (*scoreValue)(nil)
 
 // judged are the fields by which a hit is judged under a filter.
 func judged(f rag.Filter) string {
@@ -87,6 +103,20 @@ func (s *classes) get(ctx context.Context, c class, arguments []string, fields s
 		return nil, s.service.Errorf("query: the reply has nothing about %s: %w", c.name, rag.ErrUnavailable)
 	}
 	return hits, nil
+}
+
+// count runs aggregations, which have a name and a colon each before the class, and returns how to look at what they give.
+func (s *classes) count(ctx context.Context, aggregations ...string) (func(name string) count, error) {
+	reply, err := s.query(ctx, "{Aggregate{"+strings.Join(aggregations, " ")+"}}")
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) count {
+		if list := reply.Data.Aggregate[name]; len(list) > 0 {
+			return list[0]
+		}
+		return count{}
+	}, nil
 }
 
 // filtered appends the argument for a condition, if there is one.

@@ -12,14 +12,15 @@ import (
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
 )
 
-// ranking scores passages for a question as the embedded index does. Weaviate's own scores are not taken: it counts records
-// that were replaced or deleted until it has merged its files, so that a word can have a weight below zero, and it does so
-// for each shard by itself.
+// ranking scores passages for a question. Weaviate's own scores count records that were replaced or deleted until it has
+// merged its files, so that in a small collection a word can have a weight below zero, and they are each shard's. Where
+// it is not too much to count, what they are made of is counted, and they are the embedded index's.
 type ranking struct {
 	*Texts
 	class class
 	query string // the terms, a blank between them
 	terms []term
+	exact bool    // the terms are counted; else the server's scores are taken
 	mean  float64 // length of a passage
 }
 
@@ -29,36 +30,41 @@ type term struct {
 	weight float64 // how often it counts, times its rarity
 }
 
-// ranking counts how many records have each term of a question.
+// ranking prepares to rank by clauses of a term each.
 func (x *Texts) ranking(ctx context.Context, c class, clauses []bm25.Clause) (*ranking, error) {
 	r := &ranking{Texts: x, class: c}
-	var query strings.Builder
-	query.WriteString("{Aggregate{all:" + c.name + "{meta{count} length{mean}}")
+	texts := make([]string, len(clauses))
 	for i, clause := range clauses {
-		text := clause.Terms[0]
-		r.terms = append(r.terms, term{text, clause.Weight})
-		query.WriteString(" t" + strconv.Itoa(i) + ":" + c.name + `(where:{path:["terms"] operator:Equal valueText:` + quote(text) + "}){meta{count}}")
+		texts[i] = clause.Terms[0]
+		r.terms = append(r.terms, term{texts[i], clause.Weight})
 	}
-	reply, err := x.query(ctx, query.String()+"}}")
+	r.query = strings.Join(texts, " ")
+	all, err := x.count(ctx, "all:"+c.name+"{meta{count} length{mean}}")
 	if err != nil {
 		return nil, err
 	}
-	counted := func(name string) count {
-		if list := reply.Data.Aggregate[name]; len(list) > 0 {
-			return list[0]
-		}
-		return count{}
+	r.mean = cmp.Or(all("all").Length.Mean, 1) // of no words none
+	if r.exact = all("all").Meta.Count <= x.config.ExactUpTo; r.exact {
+		return r, r.count(ctx, all("all").Meta.Count)
 	}
-	all := counted("all")
-	r.mean = cmp.Or(all.Length.Mean, 1) // of no words none
-	texts := make([]string, len(r.terms))
-	for i := range r.terms {
-		texts[i] = r.terms[i].text
-		having := counted("t" + strconv.Itoa(i)).Meta.Count
-		r.terms[i].weight *= bm25.Rarity(max(all.Meta.Count, having), having) // counted one after another, while others write
-	}
-	r.query = strings.Join(texts, " ")
 	return r, nil
+}
+
+// count counts how many of the records have each term.
+func (r *ranking) count(ctx context.Context, records int) error {
+	each := make([]string, len(r.terms))
+	for i, t := range r.terms {
+		each[i] = "t" + strconv.Itoa(i) + ":" + r.class.name + `(where:{path:["terms"] operator:Equal valueText:` + quote(t.text) + "}){meta{count}}"
+	}
+	counted, err := r.Texts.count(ctx, each...)
+	if err != nil {
+		return err
+	}
+	for i := range r.terms {
+		having := counted("t" + strconv.Itoa(i)).Meta.Count
+		r.terms[i].weight *= bm25.Rarity(max(records, having), having) // counted one after the other, while others write
+	}
+	return nil
 }
 
 // candidates is how many records are asked for to find the best n of them: the server's order is not the scores'.
@@ -68,7 +74,11 @@ func candidates(n int) int { return 2*n + 200 }
 func (r *ranking) best(ctx context.Context, n int, f rag.Filter, condition remote.Condition) ([]remote.Row, error) {
 	limit := min(candidates(n), r.config.MaxResults)
 	arguments := filtered([]string{"bm25:{query:" + quote(r.query) + ` properties:["terms"]}`, "limit:" + strconv.Itoa(limit)}, condition)
-	hits, err := r.get(ctx, r.class, arguments, judged(f)+" length _additional{explainScore}")
+	score := "_additional{score}"
+	if r.exact {
+		score = "length _additional{explainScore}"
+	}
+	hits, err := r.get(ctx, r.class, arguments, judged(f)+" "+score)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +96,9 @@ func (r *ranking) best(ctx context.Context, n int, f rag.Filter, condition remot
 // score is BM25 as in [bm25.Index.Search]. How often a passage has a term stands in the server's explanation, which is much
 // shorter than the passage: ", BM25F_boat_frequency:2, BM25F_boat_propLength:60".
 func (r *ranking) score(h hit) (sum float64, err error) {
+	if !r.exact {
+		return float64(h.Additional.Score), nil
+	}
 	norm := r.config.K1 * (1 - r.config.B + r.config.B*h.Length/r.mean)
 	for _, t := range r.terms {
 		_, behind, ok := strings.Cut(h.Additional.ExplainScore, "BM25F_"+t.text+"_frequency:")

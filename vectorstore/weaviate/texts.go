@@ -15,9 +15,9 @@ import (
 )
 
 // Texts is a sparse index in Weaviate. Weaviate finds the candidates by its BM25, over the terms that rag's analyzer makes
-// of passages; their scores are the embedded index's, computed from what the whole collection holds at the time. Titles and
-// headings are not looked at, and it finds no phrases, beginnings of words or similar words. It is safe for concurrent use,
-// also by several processes.
+// of passages; in collections of up to ExactUpTo records their scores are the embedded index's. Titles and headings are
+// not looked at, and it finds no phrases, beginnings of words or similar words. It is safe for concurrent use, also by
+// several processes.
 type Texts struct {
 	*classes
 	maker terms.Maker

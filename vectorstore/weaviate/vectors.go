@@ -96,7 +96,7 @@ func (v *Vectors) scan(ctx context.Context, c class, condition remote.Condition)
 		return v.walk(ctx, c, true)
 	}
 	return func(yield func(remote.Row, error) bool) {
-		count, err := v.count(ctx, c, condition)
+		count, err := v.fulfilling(ctx, c, condition)
 		if err != nil {
 			yield(remote.Row{}, err)
 			return
@@ -121,8 +121,8 @@ func (v *Vectors) scan(ctx context.Context, c class, condition remote.Condition)
 	}
 }
 
-// count returns how many records fulfil a condition, or MaxResults if there are as many.
-func (v *Vectors) count(ctx context.Context, c class, condition remote.Condition) (int, error) {
+// fulfilling returns how many records fulfil a condition, or MaxResults if there are as many.
+func (v *Vectors) fulfilling(ctx context.Context, c class, condition remote.Condition) (int, error) {
 	hits, err := v.get(ctx, c, filtered([]string{"limit:" + strconv.Itoa(v.config.MaxResults)}, condition), "_additional{id}")
 	return len(hits), err
 }

@@ -29,6 +29,7 @@ const (
 	DefaultM              = 32
 	DefaultK1             = 1.2
 	DefaultB              = 0.75
+	DefaultExactUpTo      = 10_000 // above, counting a question's words takes longer than the search: the server reads each record that has one
 )
 
 // Config holds the settings of [NewVectors] and [NewTexts]. Replicas, Shards, Ef, EfConstruction, M, K1 and B hold for
@@ -50,9 +51,10 @@ type Config struct {
 	EfConstruction int `json:"ef_construction"` // likewise while the graph is made; 0: DefaultEfConstruction
 	M              int `json:"m"`               // links of a vector; 0: DefaultM
 
-	K1        float64  `json:"k1"`        // of words: how much repetition counts; 0: DefaultK1
-	B         float64  `json:"b"`         // how much long texts are marked down, 0 to 1; 0: DefaultB
-	Languages []string `json:"languages"` // in which questions are stemmed beside their own, BCP 47; nil: English
+	K1        float64  `json:"k1"`          // of words: how much repetition counts; 0: DefaultK1
+	B         float64  `json:"b"`           // how much long texts are marked down, 0 to 1; 0: DefaultB
+	ExactUpTo int      `json:"exact_up_to"` // records of a collection up to which words are counted for the scores, so that they are the embedded index's; 0: DefaultExactUpTo; below 0: the server's scores are taken
+	Languages []string `json:"languages"`   // in which questions are stemmed beside their own, BCP 47; nil: English
 }
 
 var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,19}$`)
@@ -65,7 +67,7 @@ func open(c Config, kind kind) (*classes, error) {
 	c.Prefix, c.Consistency = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.Consistency, DefaultConsistency)
 	c.Replicas, c.Shards, c.MaxResults = cmp.Or(c.Replicas, 1), cmp.Or(c.Shards, 1), cmp.Or(c.MaxResults, DefaultMaxResults)
 	c.Ef, c.EfConstruction, c.M = cmp.Or(c.Ef, DefaultEf), cmp.Or(c.EfConstruction, DefaultEfConstruction), cmp.Or(c.M, DefaultM)
-	c.K1, c.B = cmp.Or(c.K1, DefaultK1), cmp.Or(c.B, DefaultB)
+	c.K1, c.B, c.ExactUpTo = cmp.Or(c.K1, DefaultK1), cmp.Or(c.B, DefaultB), cmp.Or(c.ExactUpTo, DefaultExactUpTo)
 	if c.Languages == nil {
 		c.Languages = []string{"en"}
 	}
