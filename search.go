@@ -202,11 +202,7 @@ func (s *search) do(ctx context.Context) error {
 // in shaping. It returns whether the lanes may have more.
 func (s *search) find(ctx context.Context) (more bool, err error) {
 	for ; ; s.deeper *= 2 {
-		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
-			return false, err
-		}
-		s.fuse(s.deeper)
-		if err := s.hydrate(ctx); err != nil {
+		if err := s.candidates(ctx); err != nil {
 			return false, err
 		}
 		more := s.cut || s.moreBelow(s.deeper)
@@ -214,6 +210,32 @@ func (s *search) find(ctx context.Context) (more bool, err error) {
 		if !more || len(s.unlike) >= s.fill() || s.isDeep(s.hits) {
 			return more, nil
 		}
+	}
+}
+
+// mostOvertaken is how often a search is made again because documents changed meanwhile: an ingest that goes on all the
+// time must not keep it from ending.
+const mostOvertaken = 3
+
+// candidates asks the lanes and reads what they found. If documents took new versions meanwhile, what was found of the old
+// ones is no longer live, and the new ones may not have been there yet when the indexes were asked: so it asks again.
+func (s *search) candidates(ctx context.Context) error {
+	for again := 0; ; again++ {
+		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
+			return err
+		}
+		s.fuse(s.deeper)
+		if err := s.hydrate(ctx); err != nil {
+			return err
+		}
+		if len(s.hits) == len(s.fused) || again == mostOvertaken {
+			return nil
+		}
+		now, exists, err := s.info(ctx, s.q.Collection)
+		if err != nil || !exists || now.Header.Generation != s.stored.Header.Generation || now.Updated.Equal(s.stored.Updated) && now.Documents == s.stored.Documents {
+			return err
+		}
+		s.stored = now
 	}
 }
 
