@@ -54,9 +54,9 @@ arch:
 docscheck:
 	$(GO) test -count=1 ./internal/docscheck
 
-# Rewrite the generated parts of the documentation: code blocks of README.md, docs/cli.md.
+# Rewrite the generated parts of the documentation: code blocks of README.md and of the book, docs/cli.md, llms.txt.
 docs:
-	$(GO) test -count=1 ./internal/docscheck -run 'ReadmeCode|CommandHelp' -update
+	$(GO) test -count=1 ./internal/docscheck -run 'CodeBlocks|CommandHelp|TheBook' -update
 
 # Rewrite golden files and generated documentation; look at the difference before you commit it.
 update: docs
