@@ -14,7 +14,7 @@ BENCHCOUNT ?= 6
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
-MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf trace/otel dashboard/browser postgres
+MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack
 
 .PHONY: check test race torture fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
@@ -27,10 +27,12 @@ test:
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
-# Processes killed a hundred times, and ten thousand operations against a model; the ordinary tests do a part of it.
+# Processes killed a hundred times, ten thousand operations against a model, and five thousand documents shared by workers
+# that are killed; the ordinary tests do a part of it.
 torture:
 	RAG_TEST_KILLS=100 $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere' .
 	RAG_TEST_OPERATIONS=10000 CGO_ENABLED=1 $(GO) test -race -count=1 -timeout 20m -run 'TestModel' .
+	cd postgres && RAG_TEST_KILLS=25 RAG_TEST_QUEUED=5000 GOWORK=off $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere|TestWorkers' .
 
 fmt:
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted, run gofmt -w: $$files"; exit 1; }
@@ -65,7 +67,7 @@ update: docs
 fuzz:
 	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sort | while IFS=: read -r file func; do \
 		name=$${func#func }; echo "$$name in $$(dirname $$file)"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file) || exit 1; done
+		(cd $$(dirname $$file) && $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; done
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
@@ -73,10 +75,10 @@ bench:
 # Programs and tests must compile for each platform without a C compiler; coder/hnsw itself does not for Windows. vet
 # compiles all that is imported and checks the types of the rest; linking every program as well would find nothing that
 # linking the command does not.
-NOT_WINDOWS := vectorstore/coderhnsw
+NOT_WINDOWS := vectorstore/coderhnsw examples/cardstack
 cross:
 	@for p in $(PLATFORMS); do export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; for m in . $(MODULES); do \
-		case "$$p $$m" in "windows/amd64 $(NOT_WINDOWS)") continue;; esac; \
+		case "$$GOOS: $(NOT_WINDOWS) " in "windows:"*" $$m "*) continue;; esac; \
 		echo $$p $$m; (cd $$m && GOWORK=off $(GO) vet ./...) || exit 1; done; \
 		$(GO) build -o /dev/null ./cmd/rag || exit 1; done
 

@@ -11,7 +11,7 @@ type Config struct {
 	Collection  string                     `json:"collection"`   // collection used where a call names none
 	ModelDir    string                     `json:"model_dir"`    // folder of model folders, for providers that name none of their own; "": none, see docs/models.md
 	Catalog     ProviderConfig             `json:"catalog"`      // system of record
-	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used
+	Loaders     map[string]json.RawMessage `json:"loaders"`      // settings by loader name; all linked loaders are used, but those whose settings are the text "none"
 	OCR         ProviderConfig             `json:"ocr"`          // reads scanned pages, for loaders that can use it; provider "none": their pages stay without text
 	Splitter    ProviderConfig             `json:"splitter"`     // document to chunks
 	Transforms  []ProviderConfig           `json:"transforms"`   // in order; nil: the heading path as context

@@ -320,6 +320,34 @@ type CollectionLocker interface {
 	LockCollection(ctx context.Context, collection string, wait time.Duration) (unlock func(), err error)
 }
 
+// WorkQueue is implemented by catalogs through which several processes share an ingest: each collection has a queue of
+// sources, of which each is claimed by one worker at a time, see [Engine.Enqueue] and [Engine.Work]. Times are told by the
+// catalog's own clock, so that machines need not agree on theirs.
+type WorkQueue interface {
+	CollectionLocker
+	// ShareCollection makes the caller one of several writers of the collection until it calls unlock. Who shares it and
+	// who locks it exclude each other; who waits to lock it goes before those who come to share it. It waits as
+	// LockCollection does. Where nobody else shares it, first is called, and when the caller is the last to leave, last;
+	// meanwhile the caller is its only writer. When first returns no error, all Touched are forgotten.
+	ShareCollection(ctx context.Context, collection string, wait time.Duration, first func() error) (unlock func(last func() error) error, err error)
+	// Enqueue adds sources, in order. One that is in the queue is to be worked on anew, also if a worker is at it. Where
+	// all was worked on, what is done is forgotten first.
+	Enqueue(ctx context.Context, collection string, sources []QueuedSource) error
+	// Claim gives a worker up to n sources for the span of a lease: those that wait, and those whose lease ran out, which
+	// count as lost; those that were lost least often first, then by their order in the queue.
+	Claim(ctx context.Context, collection, worker string, n int, lease time.Duration) ([]QueueClaim, error)
+	// Renew gives claims another lease, keeps their Touched, and returns the URIs of those that are still held. It is
+	// durable when it returns.
+	Renew(ctx context.Context, collection string, claims []QueueClaim, lease time.Duration) (held []string, err error)
+	// CommitClaimed is Commit under the condition that all claims are still held; else it is ErrLocked.
+	CommitClaimed(ctx context.Context, collection string, claims []QueueClaim, changes []Change) error
+	// Settle ends claims. Of one that is not held any more nothing counts but Touched: the source is worked on again, after
+	// the present holder, and its next claim has them.
+	Settle(ctx context.Context, collection string, ends []QueueEnd) error
+	// Queue tells how far the work is, with up to most failures. A collection without a queue has an empty one.
+	Queue(ctx context.Context, collection string, most int) (QueueStatus, error)
+}
+
 // Entry is one document's line in the catalog.
 type Entry struct {
 	URI        string

@@ -2,6 +2,7 @@ package rag_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -737,6 +738,31 @@ func TestALoaderThatCannotBeChosenIsRefused(t *testing.T) {
 	_, err := rag.Open(t.TempDir(), rag.WithEmbedder(&ragtest.HashEmbedder{}), rag.WithLoader("csv", dotless{}))
 	if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "dot") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestALoaderCanBeLeftOut(t *testing.T) {
+	var p rag.Providers
+	for _, name := range []string{"first", "second"} {
+		p.Loaders.Register(name, rag.Typed(func(rag.Env, struct{}) (rag.Loader, error) { return panicky{}, nil }))
+	}
+	for settings, want := range map[string][]string{"": {"first", "second"}, `{"first": "none"}`: {"second"}, `{"first": "none", "second": "none"}`: {}} {
+		var c rag.Config
+		if settings != "" {
+			if err := json.Unmarshal([]byte(settings), &c.Loaders); err != nil {
+				t.Fatal(err)
+			}
+		}
+		loaders, err := rag.NewLoaders(c, rag.WithProviders(&p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, loaders.Names()); diff != "" {
+			t.Errorf("%s: %s", settings, diff)
+		}
+	}
+	if _, err := rag.NewLoaders(rag.Config{Loaders: map[string]json.RawMessage{"third": json.RawMessage(`"none"`)}}, rag.WithProviders(&p)); !errors.Is(err, rag.ErrUnknownProvider) {
+		t.Errorf("one that is not linked: %v", err)
 	}
 }
 

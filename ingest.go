@@ -93,6 +93,18 @@ func (e *partialError) Error() string {
 
 func (e *partialError) Unwrap() []error { return append([]error{ErrPartial}, e.causes...) }
 
+// partial is the error of a call in which these sources failed; nil if none did.
+func partial(failed []SourceFailure) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	causes := make([]error, len(failed))
+	for i, f := range failed {
+		causes[i] = &StageError{Stage: f.Stage, URI: f.URI, Err: f.Err}
+	}
+	return &partialError{causes}
+}
+
 // Ingest brings the collection up to date with the sources: new and changed ones are read, split, embedded and
 // indexed, unchanged ones are skipped, renamed ones are moved without embedding them again.
 //
@@ -124,14 +136,7 @@ func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (_ *IngestReport
 	if err != nil {
 		return report, err
 	}
-	if len(report.Failed) > 0 {
-		causes := make([]error, len(report.Failed))
-		for i, f := range report.Failed {
-			causes[i] = &StageError{Stage: f.Stage, URI: f.URI, Err: f.Err}
-		}
-		return report, &partialError{causes}
-	}
-	return report, nil
+	return report, partial(report.Failed)
 }
 
 // do is the spine of an ingest.
@@ -142,7 +147,7 @@ func (r *ingestRun) do(ctx context.Context) error {
 	if err := r.list(ctx); err != nil { // all sources; documents whose source is gone
 		return err
 	}
-	if err := r.readAndWrite(ctx); err != nil { // check, load, split, transform ∥ embed, upsert, commit, clean
+	if err := r.readAndWrite(ctx, r.listed); err != nil { // check, load, split, transform ∥ embed, upsert, commit, clean
 		return err
 	}
 	if err := r.prune(ctx); err != nil {
@@ -160,6 +165,7 @@ type ingestRun struct {
 	started time.Time
 
 	steps *runSteps
+	held  *claims // nil: the sources are no claims of a worker
 
 	header  Header
 	exists  bool                       // the collection has a header on disk
@@ -193,6 +199,7 @@ func (r *ingestRun) fail(stage, uri string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Failed = append(r.report.Failed, SourceFailure{URI: uri, Stage: stage, Err: err, Error: err.Error()})
+	r.held.failed(uri, &StageError{Stage: stage, Err: err})
 	r.ended(uri, ActionFailed, err.Error())
 }
 
@@ -322,8 +329,20 @@ func (r *ingestRun) countDeleted(entries []Entry) {
 
 func sha256Sum(b []byte) [32]byte { return sha256.Sum256(b) }
 
-// readAndWrite runs the workers that read sources beside the writer that takes what they made.
-func (r *ingestRun) readAndWrite(ctx context.Context) error {
+// listed gives the workers the sources that were listed.
+func (r *ingestRun) listed(ctx context.Context, next chan<- Source) error {
+	for _, src := range r.sources {
+		select {
+		case next <- src:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// readAndWrite runs the workers that read sources, as feed gives them, beside the writer that takes what they made.
+func (r *ingestRun) readAndWrite(ctx context.Context, feed func(ctx context.Context, next chan<- Source) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	next := make(chan Source)
@@ -339,12 +358,8 @@ func (r *ingestRun) readAndWrite(ctx context.Context) error {
 	}
 	go func() {
 		defer close(next)
-		for _, src := range r.sources {
-			select {
-			case next <- src:
-			case <-ctx.Done():
-				return
-			}
+		if err := feed(ctx, next); err != nil {
+			cancel(err)
 		}
 	}()
 	go func() { workers.Wait(); close(made) }()

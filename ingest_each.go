@@ -30,6 +30,7 @@ func (r *ingestRun) tell(s SourceStep) {
 
 // ended tells how a source ended; r.mu is held, or no worker runs.
 func (r *ingestRun) ended(uri, action, reason string) {
+	r.held.done(uri)
 	if r.req.EachSource != nil {
 		r.req.EachSource(SourceStep{URI: uri, Action: action, Reason: reason})
 	}

@@ -41,6 +41,9 @@ func (r *ingestRun) list(ctx context.Context) error {
 			}
 			switch {
 			case errors.Is(err, ErrSkipped):
+				if errors.Is(err, ErrLinkOutside) { // what lay below may have been moved there: it is not known to be gone
+					sc.unreadable = append(sc.unreadable, src.URI)
+				}
 				note := SourceNote{src.URI, StageLoad, strings.TrimSuffix(err.Error(), ": "+ErrSkipped.Error())}
 				r.report.Skipped = append(r.report.Skipped, note)
 				r.ended(src.URI, ActionSkipped, note.Message)
@@ -153,6 +156,9 @@ func (r *ingestRun) use(source string, parts []Part) {
 
 // scopeOf is that of the set a source was found in; "" if it was asked for by name.
 func (r *ingestRun) scopeOf(uri string) string {
+	if r.held != nil {
+		return r.held.scope(uri)
+	}
 	for _, set := range r.req.Sources {
 		if set.Scope != "" && under(uri, set.Scope) {
 			return set.Scope

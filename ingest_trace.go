@@ -172,6 +172,11 @@ func (r *ingestRun) trace(err error) *Trace {
 			t.SourcePath = append(t.SourcePath, src.URI)
 		}
 	}
+	for _, f := range rep.Failed { // what could not even be listed is no source: the trace names it all the same
+		if len(t.SourcePath) < maxPaths && r.scopeOf(f.URI) == "" && !slices.Contains(t.SourcePath, f.URI) {
+			t.SourcePath = append(t.SourcePath, f.URI)
+		}
+	}
 	details := r.details()
 	for _, stage := range ingestOrder {
 		span := Span{Stage: stage}

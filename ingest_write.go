@@ -27,7 +27,11 @@ func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.writeGroup(ctx, group); err != nil {
+		write := r.writeGroup
+		if r.held != nil {
+			write = r.writeClaimed
+		}
+		if err := write(ctx, group); err != nil {
 			return err
 		}
 	}
@@ -69,7 +73,7 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	}
 	start := r.now()
 	removed := w.removed(group)
-	if err := r.markDirty(ctx, w.pending, r.touched(w, removed)); err != nil {
+	if err := r.mark(ctx, w, group, removed); err != nil {
 		return err
 	}
 	for _, p := range group {
@@ -88,6 +92,14 @@ func (r *ingestRun) writeGroup(ctx context.Context, group []*prepared) error {
 	r.tally(group, w)
 	r.noteGroup(group, len(removed))
 	return nil
+}
+
+// mark says, before the first write to an index, what the group may leave in the indexes if it is not written to its end.
+func (r *ingestRun) mark(ctx context.Context, w *groupWork, group []*prepared, removed []string) error {
+	if r.held != nil {
+		return r.held.touch(ctx, w, group)
+	}
+	return r.markDirty(ctx, w.pending, r.touched(w, removed))
 }
 
 // touched are the IDs that an index which cannot list its records may keep if the group is not written to its end.
@@ -137,6 +149,9 @@ func (r *ingestRun) vectorsFor(ctx context.Context, group []*prepared) (*groupWo
 	if err == nil || ctx.Err() != nil {
 		r.timed(StageEmbed, start, len(fresh), len(fresh), filesOf(group)...)
 		return w, group, err
+	}
+	if r.held != nil && errors.Is(err, ErrUnavailable) { // it is no source's fault
+		return nil, nil, &StageError{Stage: StageEmbed, Err: err}
 	}
 	if len(group) == 1 { // it is this source that cannot be embedded
 		r.fail(StageEmbed, group[0].docs[0].Entry.URI, err)
@@ -278,6 +293,9 @@ func (r *ingestRun) commit(ctx context.Context, group []*prepared) error {
 		for _, entry := range p.stale {
 			changes = append(changes, Change{Remove: entry.URI})
 		}
+	}
+	if r.held != nil {
+		return r.held.commit(ctx, group, changes)
 	}
 	return r.catalog.Commit(ctx, r.name, changes)
 }

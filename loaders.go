@@ -54,13 +54,16 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 		}
 	}
 	for _, name := range registered {
+		if string(s.config.Loaders[name]) == `"`+None+`"` {
+			continue // its formats are for the others
+		}
 		l, err := s.providers.Loaders.New(name, env, s.config.Loaders[name])
 		if err != nil {
 			return nil, fmt.Errorf("loaders: %s: %w", name, err)
 		}
 		ls.list = append(ls.list, namedLoader{name, l})
 	}
-	if len(ls.list) == 0 {
+	if len(ls.list)+len(registered) == 0 {
 		_, err := s.providers.Loaders.New("text", env, json.RawMessage(nil))
 		return nil, fmt.Errorf("loaders: %w", err)
 	}

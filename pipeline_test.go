@@ -96,7 +96,7 @@ func TestDryRunSaysWhatChanged(t *testing.T) {
 	all := func(reason string) map[string]string {
 		return map[string]string{"a.lines": reason, "b.txt": reason, "c.txt": reason, "d.txt": reason}
 	}
-	expect("another splitter", run("lines/1", 99, nil, named("clean/v1"))(true), all("update: pipeline changed: splitter recursive/v2/100/15/25 → recursive/v2/99/14/24"))
+	expect("another splitter", run("lines/1", 99, nil, named("clean/v1"))(true), all("update: pipeline changed: splitter recursive/v3/100/15/25 → recursive/v3/99/14/24"))
 	expect("another transform", run("lines/1", 100, nil, named("clean/v1"), named("title/v1"))(true), all("update: pipeline changed: transforms clean/v1 → clean/v1 + title/v1"))
 	expect("none", run("lines/1", 100, nil)(true), all("update: pipeline changed: transforms clean/v1 → none"))
 	expect("metadata", run("lines/1", 100, rag.Meta{"year": 2026, "tags": []any{"a"}}, named("clean/v1"))(true), all("update: metadata changed: tags, year"))

@@ -40,6 +40,31 @@ func TestRankFusionComparesWithTheBestRankOfBothLanes(t *testing.T) {
 	}
 }
 
+// The reference example of the rank table (docs/systems.md, A24): 20 and 20 candidates, 5 kept.
+func TestMovesOfTheReferenceExample(t *testing.T) {
+	s := &search{Engine: &Engine{tracing: tracing{detail: DetailStandard}}, fused: matches("a", "d", "e", "f", "b"), lists: map[string][]found{}, ranks: map[string]map[string]placed{}}
+	s.take(StageDense, []found{{0, matches("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t")}})
+	s.take(StageSparse, []found{{0, matches("c", "g", "h", "d", "i", "j", "k", "l", "m", "n", "o", "p", "a", "e", "f", "b", "q", "x", "y", "z")}})
+	fusion := &Span{Stage: StageFusion}
+	s.rankFusion(fusion)
+	if diff := cmp.Diff(&Moves{MovedUp: 3, MovedDown: 1, Unchanged: 1, MaxGain: 2, MaxDrop: 3, Dropped: 18}, fusion.Moves); diff != "" {
+		t.Errorf("fusion (-want +got):\n%s", diff)
+	}
+
+	before := map[string]int{}
+	for i, m := range s.fused {
+		before[m.ID] = i + 1
+	}
+	for _, id := range []string{"d", "a", "e", "f", "b"} {
+		s.hits = append(s.hits, Hit{Chunk: Chunk{ID: id}})
+	}
+	rerank := &Span{Stage: StageRerank, Out: 5}
+	s.rankRerank(rerank, before)
+	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 1, Unchanged: 3, MaxGain: 1, MaxDrop: 1}, rerank.Moves); diff != "" {
+		t.Errorf("rerank (-want +got):\n%s", diff)
+	}
+}
+
 func TestRankOfANewChunkIsNullNotAGain(t *testing.T) {
 	tally := moveTally{most: maxCandidates}
 	span := &Span{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,5 +190,43 @@ func TestAProviderThatPanicsIsALaneThatFailed(t *testing.T) {
 	res, err := eng.Search(t.Context(), rag.Query{Text: "opal"})
 	if err != nil || res.Mode != rag.Dense || len(res.Notes) != 1 || !strings.Contains(res.Notes[0].Reason, "at 3 o'clock") {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// lockedCatalog is one that several processes write to.
+type lockedCatalog struct {
+	rag.Catalog
+	taken, held int
+}
+
+func (c *lockedCatalog) LockCollection(context.Context, string, time.Duration) (func(), error) {
+	c.taken++
+	c.held++
+	return func() { c.held-- }, nil
+}
+
+func (c *lockedCatalog) Commit(ctx context.Context, collection string, changes []rag.Change) error {
+	if c.held != 1 {
+		return errors.New("a commit without the lock")
+	}
+	return c.Catalog.Commit(ctx, collection, changes)
+}
+
+// What a view deletes, it deletes in its engine's turn, also among processes.
+func TestAViewWritesInItsTurn(t *testing.T) {
+	memory, err := rag.Default.Catalogs.New("memory", rag.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &lockedCatalog{Catalog: memory}
+	f := newFixture(t, rag.WithCatalog(c))
+	f.write("red.md", "---\ntenant: red\n---\nA heron.\n")
+	f.ingest(nil)
+	before := c.taken
+	if rep, err := f.Scoped(rag.Eq("tenant", "red")).Scoped(rag.Filter{}).Delete(t.Context(), rag.DeleteRequest{All: true}); err != nil || rep.Documents != 1 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	if c.taken == before || c.held != 0 {
+		t.Errorf("locks taken %d, held %d", c.taken-before, c.held)
 	}
 }

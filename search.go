@@ -108,7 +108,7 @@ func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 // overtaken reports whether another process built the collection anew while it was searched: the indexes that were read may
 // have been taken away meanwhile. Those of this process wait for the search.
 func (s *search) overtaken(ctx context.Context) bool {
-	if _, shared := s.catalog.(CollectionLocker); !shared {
+	if s.locker() == nil {
 		return false
 	}
 	h, exists, err := s.readHeader(ctx, s.q.Collection)

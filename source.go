@@ -167,8 +167,8 @@ func readable(err error) error {
 }
 
 // Dir is every regular file below a folder, in lexical order, except names that begin with a dot. A link is not
-// followed: one to a place inside the folder is skipped, since its target is read where it lies; one that leads out of
-// the folder, in a circle, or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
+// followed: one to a place inside the folder is skipped, since its target is read where it lies, and so is one that leads
+// out of the folder; one that leads in a circle or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
 // later cannot lead out either.
 func Dir(dir string) Sources {
 	abs, err := filepath.Abs(dir)
@@ -211,7 +211,7 @@ func linkError(root, rel string) error {
 		return fmt.Errorf("follow link: %w", readable(err))
 	}
 	if r, err := filepath.Rel(real, target); err != nil || r == ".." || strings.HasPrefix(r, ".."+string(filepath.Separator)) {
-		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrInvalid)
+		return fmt.Errorf("%w: ingest its target by name if you want it: %w", ErrLinkOutside, ErrSkipped)
 	} else if under(filepath.ToSlash(filepath.Join(real, filepath.FromSlash(path.Dir(rel)))), filepath.ToSlash(target)) {
 		return fmt.Errorf("the link leads back to a folder that it lies in: %w", ErrInvalid)
 	}
@@ -279,23 +279,54 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 			}
 			return nil
 		}
-		src := Source{URI: uri(rel), Name: path.Base(rel), Size: -1}
+		src := sourceIn(fsys, rel, uri(rel))
 		if info, err := d.Info(); err == nil {
 			src.Size, src.ModTime = info.Size(), info.ModTime()
 		}
-		src.Open = func(context.Context) (io.ReadCloser, error) {
-			f, err := fsys.Open(rel)
-			if err != nil {
-				return nil, readable(err)
-			}
-			return regular(f)
-		}
-		src.Beside = func(_ context.Context, name string) (io.ReadCloser, error) { return besideFS(fsys, rel, name) }
 		if !yield(src, nil) {
 			return stop
 		}
 		return nil
 	})
+}
+
+// sourceIn is a file of a file system as a source.
+func sourceIn(fsys fs.FS, rel, uri string) Source {
+	return Source{
+		URI: uri, Name: path.Base(rel), Size: -1,
+		Open: func(context.Context) (io.ReadCloser, error) {
+			f, err := fsys.Open(rel)
+			if err != nil {
+				return nil, readable(err)
+			}
+			return regular(f)
+		},
+		Beside: func(_ context.Context, name string) (io.ReadCloser, error) { return besideFS(fsys, rel, name) },
+	}
+}
+
+// fileIn is a file below a folder as [Dir] yields it, by their URIs.
+func fileIn(scope, uri string) (Source, error) {
+	dir, isDir := FilePath(scope)
+	file, isFile := FilePath(uri)
+	rel, err := filepath.Rel(dir, file)
+	if err != nil || !isDir || !isFile || !filepath.IsLocal(rel) {
+		return Source{}, fmt.Errorf("it is no file below %s: %w", scope, ErrInvalid)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Source{}, readable(err)
+	}
+	info, err := root.Lstat(rel)
+	if err != nil {
+		return Source{}, errors.Join(readable(err), root.Close())
+	}
+	if !info.Mode().IsRegular() {
+		return Source{}, errors.Join(fmt.Errorf("not a regular file (%s): %w", info.Mode().Type(), ErrInvalid), root.Close())
+	}
+	src := sourceIn(rootFS{root}, filepath.ToSlash(rel), uri) // root's life ends with it, as in Dir
+	src.Size, src.ModTime = info.Size(), info.ModTime()
+	return src, nil
 }
 
 // isData reports whether a folder is the data folder of an engine: it holds a database and its lock, by the names that

@@ -105,6 +105,11 @@ func TestDirFollowsNoLinks(t *testing.T) {
 			t.Errorf("%s: %v", name, failed[name])
 		}
 	}
+	for _, outside := range []string{"absolute.md", "relative.md", "folder"} {
+		if !errors.Is(failed[outside], rag.ErrSkipped) {
+			t.Errorf("%s: %v, want ErrSkipped", outside, failed[outside])
+		}
+	}
 	if len(failed) != 8 || errors.Is(failed["loop"], rag.ErrSkipped) {
 		t.Errorf("failed: %v", failed)
 	}

@@ -3,6 +3,7 @@ package rag_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,5 +76,20 @@ func TestATraceNamesItsModels(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What could not even be listed stands in the trace: it names all that was asked for.
+func TestTheTraceOfAnIngestNamesWhatIsMissing(t *testing.T) {
+	kept := &traces{}
+	f := newFixture(t, rag.WithTraceSink(kept))
+	f.write("a.md", "An opal.\n")
+	there, missing := filepath.Join(f.docs, "a.md"), filepath.Join(f.docs, "missing.md")
+	if _, err := f.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Path(there), rag.Path(missing)}}); !errors.Is(err, rag.ErrPartial) {
+		t.Fatal(err)
+	}
+	want := []string{rag.FileURI(there), rag.FileURI(missing)}
+	if diff := cmp.Diff(want, kept.all[len(kept.all)-1].SourcePath); diff != "" {
+		t.Errorf("sources in the trace (-want +got):\n%s", diff)
 	}
 }

@@ -36,8 +36,8 @@ func (t *turns) write(collection string) (done func()) {
 // ErrLocked.
 func (e *Engine) lock(ctx context.Context, collection string) (unlock func(), err error) {
 	done := e.write(collection)
-	shared, ok := e.catalog.(CollectionLocker)
-	if !ok {
+	shared := e.locker()
+	if shared == nil {
 		return done, nil
 	}
 	release, err := shared.LockCollection(ctx, collection, e.lockWait)
@@ -46,6 +46,19 @@ func (e *Engine) lock(ctx context.Context, collection string) (unlock func(), er
 		return nil, err
 	}
 	return func() { release(); done() }, nil
+}
+
+// locker returns what orders the writes of several processes; nil where there is one. A view writes in its engine's turn.
+func (e *Engine) locker() CollectionLocker {
+	c := e.catalog
+	for {
+		view, ok := c.(*scopedCatalog)
+		if !ok {
+			shared, _ := c.(CollectionLocker) // nil if it has none
+			return shared
+		}
+		c = view.Catalog
+	}
 }
 
 // folderTurns are the turns that all engines of the process over one data folder share, since its catalog and indexes are

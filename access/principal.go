@@ -19,7 +19,7 @@ import (
 
 // Principal is who makes calls.
 type Principal struct {
-	Name   string     // for logs, and to tell sessions and jobs of different principals apart
+	Name   string     // for logs; see ID
 	Filter rag.Filter // all that may be seen; zero: everything
 }
 
@@ -33,6 +33,9 @@ func (p Principal) Tenant() string {
 	}
 	return "filter " + p.Filter.String()
 }
+
+// ID tells a principal from all others. The name alone does not: identity providers may give it to people of two tenants.
+func (p Principal) ID() string { return p.Name + "\x00" + p.Filter.String() }
 
 // maxViews is how many principals are remembered. Who is forgotten waits at the next call as at the first.
 const maxViews = 64

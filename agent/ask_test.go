@@ -116,6 +116,29 @@ func TestComparison(t *testing.T) {
 	}
 }
 
+// A summary or comparison is answered from more passages than other questions of a course; each caller's number goes before.
+func TestBroadQuestionsGetMoreContext(t *testing.T) {
+	f := open(t)
+	a := newAgent(t, f, agent.Config{Labels: agent.Course})
+	for _, c := range []struct {
+		question, intent string
+		topK             int // of the caller
+		least, most      int // passages
+	}{
+		{"What does the leave policy say about annual leave?", "definition", 0, 1, 3},
+		{"Give me an overview of the leave and travel policy", "summary", 0, 4, 8},
+		{"Compare the leave policy with the travel policy", "comparison", 0, 4, 8},
+		{"Give me an overview of the leave and travel policy", "summary", 2, 1, 2},
+	} {
+		req := ask(c.question)
+		req.Query.TopK = c.topK
+		got, err := a.Ask(t.Context(), req)
+		if n := len(got.Sources); err != nil || got.Intent != c.intent || n < c.least || n > c.most {
+			t.Errorf("%s: intent %s, %d passages, want %s with %d to %d: %v", c.question, got.Intent, n, c.intent, c.least, c.most, err)
+		}
+	}
+}
+
 // Without a chat model, and where sentences are wanted, the agent answers in sentences of the sources.
 func TestAgentWithoutAModel(t *testing.T) {
 	f := open(t)

@@ -123,7 +123,7 @@ service, no key and no download.`,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say what is being done; with search, print each stage's list")
 	f.BoolVar(&a.noColor, "no-color", false, "no colour, also on a terminal (as does NO_COLOR)")
 	root.AddCommand(
-		newInit(a), newIngest(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
+		newInit(a), newIngest(a), newWorker(a), newQueue(a), newSearch(a), newAsk(a), newChat(a), newCalibrate(a), newDelete(a), newList(a), newShow(a), newLoad(a), newVerify(a), newReindex(a),
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a), newCopy(a),
 		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newDashboard(a), newConfig(a), newModels(a), newVersion(a), newMan(root), newHelpAll(root),
 	)

@@ -72,7 +72,6 @@ func TestFolderOfBadInput(t *testing.T) {
 		{"large.txt", "load: larger than 1 MiB", true},
 		{"no-such-folder", "load: no such file or folder", true},
 		{"loop", "load: the link leads in a circle", unix},
-		{"out.txt", "load: the link leads out of the folder", unix},
 		{"closed", "load: permission denied", unreadable},
 	} {
 		if got := r.failure(tt.name); tt.applies && !strings.HasPrefix(got, tt.says) {
@@ -98,7 +97,7 @@ func TestFolderOfBadInput(t *testing.T) {
 	if notUTF8 {
 		s.rag("search", "porcelain", "-m", "sparse").want(exitDone).prints(filepath.Join("docs", `caf\xe9.txt`))
 	}
-	s.rag("ingest", "docs").want(exitPartial).prints("failed "+filepath.Join("docs", "garbage.pdf")+": load: ", ": 6 unchanged, 1 skipped, 6 failed")
+	s.rag("ingest", "docs").want(exitPartial).prints("failed "+filepath.Join("docs", "garbage.pdf")+": load: ", ": 6 unchanged, 2 skipped, 5 failed")
 	s.rag("verify").want(exitDone)
 }
 

@@ -35,6 +35,7 @@ var canaries = map[string]string{
 	"token of a provider":          "xS8wQ6aZ4eD2cR0fV1tG3bY5",
 	"key of a provider's own":      "hN7uJ5mK3iL1oP9zA8qX6sW4",
 	"token of a caller":            "gB2hN4jM6kL8zX0cV1bQ3wE5",
+	"file .env":                    "kD3jF5hG7sA9lZ1xQ4cW6vE8",
 	"token of the dashboard":       "rF8tG6yH4uJ2iK0oL1pA3sD5",
 }
 
@@ -199,11 +200,12 @@ func newCanaryShell(t *testing.T) *canaryShell {
 		t.Setenv(name, canaries[where])
 	}
 	t.Setenv("RAG_DIR", "")
+	s.write(".env", "CANARY_DOTENV="+canaries["file .env"]+"\n")
 	t.Setenv("CANARY_PROVIDER", "openai")
 	host := strings.TrimPrefix(s.service.URL, "http://")
 	base := "http://user:${CANARY_PASSWORD}@" + host + "/${CANARY_PATH}/v1"
 	service := func(key, more string) string {
-		return fmt.Sprintf("{provider: \"${CANARY_PROVIDER}\", model: m, base_url: %q, api_key: %q, headers: {x-gate: \"${CANARY_HEADER}\"}, tries: 1, break_after: -1%s}", base, key, more)
+		return fmt.Sprintf("{provider: \"${CANARY_PROVIDER}\", model: m, base_url: %q, api_key: %q, headers: {x-gate: \"${CANARY_HEADER}\", x-other: \"${CANARY_DOTENV}\"}, tries: 1, break_after: -1%s}", base, key, more)
 	}
 	more := "rerank: {provider: llm}\nquery_transforms: [{provider: multi_query}]\nverifier: {provider: llm}\ntrace: {provider: jsonl, detail: verbose}\n" +
 		"evaluation: {backends: [overlap, judge], metrics: [faithfulness, correctness, correctness_overlap]}\n"
@@ -245,7 +247,7 @@ func (s *canaryShell) files() (n int) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if name := d.Name(); slices.Contains([]string{"services.yaml", "well.yaml", "fail.yaml", "panic.yaml", "refuse.yaml", "tokens.json", "badtokens.json"}, name) {
+		if name := d.Name(); slices.Contains([]string{"services.yaml", "well.yaml", "fail.yaml", "panic.yaml", "refuse.yaml", "tokens.json", "badtokens.json", ".env"}, name) {
 			return nil
 		}
 		data, err := os.ReadFile(path)
@@ -264,7 +266,7 @@ var canaryLines = []string{
 	"init", "ingest docs", "list", "list documents", "show docs/leave.md", "show %C", "load docs/leave.md", "search annual leave", "search -m dense --rewrite multi_query annual leave",
 	"ask annual leave", "ask --stream annual leave", "ask --agent annual leave", "ask --extractive annual leave", "chat", "explain annual leave --chunk %C", "calibrate --questions q.jsonl",
 	"verify", "reindex", "compact", "backup b.zip", "restore b.zip --dir restored", "export e.jsonl", "import e.jsonl --collection two", "copy --to copied",
-	"trace list", "trace show %T", "trace tail -n 2000",
+	"ingest docs --queue", "queue", "worker --drain", "trace list", "trace show %T", "trace tail -n 2000",
 	"eval -t q.jsonl -l run", "eval validate q.jsonl", "eval generate", "eval beir docs", "eval list", "eval compare run run", "eval gate run --min mrr=0",
 	"experiment -t q.jsonl", "tune -t q.jsonl --out tuned.yaml", "config print", "config path", "config check",
 	"models list", "models where", "models pull nothing", "models verify", "version", "man manual", "help-all", "help", "completion bash", "completion zsh", "completion fish", "completion powershell",

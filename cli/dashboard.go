@@ -79,9 +79,7 @@ func (a *app) dashboardOptions(f *dashboardFlags) (dashboard.Options, error) {
 	if !a.snapshot {
 		o.UploadDir = filepath.Join(a.dataDir(), "uploads")
 	}
-	if o.EvalDir == "" {
-		o.EvalDir = filepath.Join(a.dataDir(), "eval")
-	}
+	o.EvalDir = a.runsDir(o.EvalDir)
 	return o, nil
 }
 

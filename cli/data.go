@@ -58,8 +58,8 @@ func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
 }
 
 // options are what every engine of the command gets, besides its configuration.
-func (a *app) options(log *slog.Logger) []rag.Option {
-	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(a.secrets.getenv), rag.WithLockWait(a.wait)}
+func (a *app) options(loaded *config.Loaded, log *slog.Logger) []rag.Option {
+	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(a.secrets.noted(loaded.Getenv)), rag.WithLockWait(a.wait)}
 }
 
 func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {
@@ -72,7 +72,7 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 		apply(&c)
 	}
 	opts = append(opts, rag.WithConfig(c), rag.WithSecrets(loaded.Secrets...))
-	eng, err := rag.Open(dir, append(a.options(a.logger()), opts...)...)
+	eng, err := rag.Open(dir, append(a.options(&loaded, a.logger()), opts...)...)
 	if err != nil {
 		return err
 	}

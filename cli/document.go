@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -86,7 +87,7 @@ func (a *app) printDocument(name string, d *rag.Document) {
 		facts = append(facts, count(len(d.Images), "picture"))
 	}
 	fmt.Fprintf(a.out, "%s %s\n", p.bold("state:"), strings.Join(facts, " · "))
-	a.printMeta(d.Meta)
+	a.printMeta(without(d.Meta, rag.FieldTitle, d.Title))
 	for _, w := range d.Warnings {
 		fmt.Fprintf(a.out, "%s %s\n", p.yellow("warning:"), visible(w.String()))
 	}
@@ -100,4 +101,14 @@ func (a *app) printDocument(name string, d *rag.Document) {
 		}
 		fmt.Fprintln(a.out, line)
 	}
+}
+
+// without is metadata without a field of this value, which is shown already.
+func without(m rag.Meta, field, value string) rag.Meta {
+	if m[field] != value {
+		return m
+	}
+	m = maps.Clone(m)
+	delete(m, field)
+	return m
 }

@@ -23,7 +23,6 @@ type evalFlags struct {
 	noSearch  bool
 	regrade   string
 	agent     bool
-	domain    domainFlag
 	backends  []string
 	repeat    int
 }
@@ -36,12 +35,12 @@ func newEval(a *app) *cobra.Command {
 		Short:   "Measure what is found and answered, on questions whose answers are known",
 		Long: `eval asks a collection the questions of a test set, measures what is found (hit rate, recall, precision, MRR, MAP, nDCG, by
 passage, key sentence, section and document), which questions are refused, how they are routed, and how good the answers
-are, and keeps it all in one file for each label, results/LABEL.json.
+are, and keeps it all in one file for each label, eval/LABEL.json in the data folder, where the dashboard shows it.
 
 --retrieval-only asks no chat model. --no-search looks whether the collection has what the test set expects. --regrade
 measures what an earlier run kept again. docs/evaluation.md tells of test sets and metrics. Exit code 3: something was
 measured, but searches failed, or the test set expects what the collection does not have.`,
-		Example: examples("rag eval --test-set questions.jsonl --label baseline --retrieval-only", "rag eval --test-set questions.jsonl --set handbook -c handbook --label answers", "rag eval --regrade results/answers.json --label again", "rag eval --test-set questions.jsonl --no-search"),
+		Example: examples("rag eval --test-set questions.jsonl --label baseline --retrieval-only", "rag eval --test-set questions.jsonl --set handbook -c handbook --label answers", "rag eval --regrade answers --label again", "rag eval --test-set questions.jsonl --no-search"),
 		Args:    exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -61,10 +60,9 @@ measured, but searches failed, or the test set expects what the collection does 
 	flags.IntSliceVarP(&f.k, "k", "k", []int{1, 3, 5}, "places that the metrics look at")
 	flags.BoolVar(&f.retrieval, "retrieval-only", false, "measure what is found, and answer nothing")
 	flags.BoolVar(&f.noSearch, "no-search", false, "check only that the collection has what is expected, under filters and dates")
-	flags.StringVar(&f.regrade, "regrade", "", "file of an earlier run: measure what it kept again")
+	flags.StringVar(&f.regrade, "regrade", "", "earlier run, by its label or its file: measure what it kept again")
 	flags.BoolVar(&f.agent, "agent", false, "have the chat model search by itself")
 	flags.StringVar(&f.intent, "intent", "intent", "key of the test set that holds the label which the router should give")
-	f.domain.add(cmd, "names of values that questions use")
 	flags.StringSliceVar(&f.backends, "evaluators", nil, "what judges answers: "+strings.Join(eval.BackendNames, ", ")+" (default: what the configuration says, else all that can)")
 	flags.IntVar(&f.repeat, "repeat", 0, "times that the chat model judges each answer (default: the configured number, 1)")
 	cmd.AddCommand(newEvalBEIR(a), newEvalValidate(a), newEvalGenerate(a), newEvalList(a), newEvalCompare(a), newEvalGate(a))
@@ -76,12 +74,12 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 	var old *eval.Run
 	if f.regrade != "" {
 		var err error
-		if old, err = eval.LoadRun(f.regrade); err != nil {
+		if old, err = a.loadRun(f.regrade, f.results); err != nil {
 			return err
 		}
 		f.fromRun(cmd, old)
 	}
-	set, err := f.load()
+	set, err := a.testSet(&f.testSetFlags)
 	if err != nil {
 		return err
 	}
@@ -172,7 +170,7 @@ func (a *app) evalDone(run *eval.Run, err error, old *eval.Run, f evalFlags) err
 	if err != nil {
 		return err
 	}
-	path, err := run.Save(f.results)
+	path, err := run.Save(a.runsDir(f.results))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,10 +75,11 @@ func (a *app) evalBEIR(ctx context.Context, dir string, f beirFlags) error {
 			return err
 		}
 		if a.json {
-			return a.printJSON(beirJSON(report))
+			err = a.printJSON(beirJSON(report))
+		} else {
+			a.printReport(report)
 		}
-		a.printReport(report)
-		return nil
+		return errors.Join(err, whole(report))
 	})
 }
 
@@ -171,4 +173,12 @@ func (a *app) noteReport(r *eval.Report) {
 			a.note("%s: %s in %d of %d searches", v.Variant, reason, v.Notes[reason], r.Questions)
 		}
 	}
+}
+
+// whole is exit code 3 where some searches of a measurement failed.
+func whole(r *eval.Report) error {
+	if slices.ContainsFunc(r.Variants, func(v eval.VariantReport) bool { return v.Failed > 0 }) {
+		return &reported{exitPartial}
+	}
+	return nil
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -80,11 +82,11 @@ a paired randomisation test, and how many questions got better and worse. A run 
 		Example: examples("rag eval compare baseline new-model"),
 		Args:    exactly(2, "two runs"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			first, err := loadRun(args[0], results)
+			first, err := a.loadRun(args[0], results)
 			if err != nil {
 				return err
 			}
-			second, err := loadRun(args[1], results)
+			second, err := a.loadRun(args[1], results)
 			if err != nil {
 				return err
 			}
@@ -102,15 +104,20 @@ a paired randomisation test, and how many questions got better and worse. A run 
 
 // addResults adds the flag that says where runs are kept.
 func addResults(flags *pflag.FlagSet, results *string) {
-	flags.StringVar(results, "results", "results", "folder of runs")
+	flags.StringVar(results, "results", "", `folder of runs (default: "eval" in the data folder, which the dashboard shows)`)
+}
+
+// runsDir is where runs are kept: the folder that --results names, or the one of the data folder.
+func (a *app) runsDir(results string) string {
+	return cmp.Or(results, filepath.Join(a.dataDir(), "eval"))
 }
 
 // loadRun reads a run by its file or its label.
-func loadRun(name, results string) (*eval.Run, error) {
+func (a *app) loadRun(name, results string) (*eval.Run, error) {
 	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".json") {
 		return eval.LoadRun(name)
 	}
-	return eval.OpenRun(results, name)
+	return eval.OpenRun(a.runsDir(results), name)
 }
 
 func (a *app) printCompared(c *eval.RunComparison) {
@@ -171,13 +178,13 @@ func (a *app) evalGate(cmd *cobra.Command, name string, f gateFlags) error {
 	if err != nil {
 		return usagef(cmd, "%s", message(err.Error()))
 	}
-	run, err := loadRun(name, f.results)
+	run, err := a.loadRun(name, f.results)
 	if err != nil {
 		return err
 	}
 	var baseline *eval.Run
 	if len(f.drop) > 0 {
-		if baseline, err = loadRun(f.baseline, f.results); err != nil {
+		if baseline, err = a.loadRun(f.baseline, f.results); err != nil {
 			return err
 		}
 	}

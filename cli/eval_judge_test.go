@@ -97,7 +97,7 @@ func TestEvalWithAJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := s.in(t)
 			service := startChat(t, c.reply)
-			regrade := append([]string{"eval", "--regrade", "results/answers.json", "-l", "judged"}, s.judgedBy(service.URL)...)
+			regrade := append([]string{"eval", "--regrade", ".rag/eval/answers.json", "-l", "judged"}, s.judgedBy(service.URL)...)
 			var run eval.Run
 			s.rag(append(regrade, "--json")...).want(c.code).into(&run)
 			f, overlap := run.Metrics["faithfulness"], run.Metrics["correctness_overlap"]
@@ -134,7 +134,7 @@ func TestEvalWithAJudge(t *testing.T) {
 	gone := startChat(t, fairly)
 	gone.Close()
 	var run eval.Run
-	s.rag(append([]string{"eval", "--regrade", "results/answers.json", "--json"}, s.judgedBy(gone.URL)...)...).want(exitPartial).into(&run)
+	s.rag(append([]string{"eval", "--regrade", ".rag/eval/answers.json", "--json"}, s.judgedBy(gone.URL)...)...).want(exitPartial).into(&run)
 	if f := run.Metrics["faithfulness"]; f.Mean != nil || f.Nulls != 3 || run.Metrics["correctness_overlap"].N != 1 {
 		t.Errorf("nobody listens: %+v", run.Metrics)
 	}
@@ -164,7 +164,7 @@ func TestEvalReportsExactly(t *testing.T) {
 			t.Errorf("%s: %+v", c.set, got)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(s.dir, "results", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(s.dir, ".rag", "eval", "*")); len(left) > 0 {
 		t.Errorf("runs of nothing: %v", left)
 	}
 }
@@ -181,7 +181,7 @@ func TestEvalKeepsNoSecrets(t *testing.T) {
 	t.Setenv("RAG_TEST_CANARY", canary)
 	for _, args := range [][]string{
 		{"eval", "-t", "q.jsonl", "-l", "answers", "--json"}, {"eval", "-t", "q.jsonl", "-l", "agent", "--agent"}, {"eval", "-t", "q.jsonl", "-l", "found", "--retrieval-only"},
-		{"eval", "--regrade", "results/answers.json", "--json"}, {"eval", "--regrade", "results/found.json"}, {"eval", "-t", "q.jsonl", "--no-search"},
+		{"eval", "--regrade", ".rag/eval/answers.json", "--json"}, {"eval", "--regrade", ".rag/eval/found.json"}, {"eval", "-t", "q.jsonl", "--no-search"},
 		{"eval", "list", "--json"}, {"eval", "compare", "answers", "agent", "--json"}, {"eval", "gate", "answers", "--min", "mrr=0", "--json"},
 		{"eval", "validate", "q.jsonl"}, {"eval", "generate", "--json"}, {"eval", "generate", "--out", "drafts.jsonl"}, {"eval", "beir", "made", "--json"},
 		{"experiment", "-t", "q.jsonl", "--json"}, {"experiment", "-t", "q.jsonl", "--grid", "grid.yaml"}, {"tune", "-t", "made", "--out", "tuned.yaml", "--json"},
@@ -213,7 +213,7 @@ func TestEvalKeepsNoSecrets(t *testing.T) {
 		t.Errorf("%d files looked at, error %v", written, err)
 	}
 	var run eval.Run
-	s.rag("eval", "--regrade", "results/answers.json", "--json", "--config", "env.yaml").into(&run)
+	s.rag("eval", "--regrade", ".rag/eval/answers.json", "--json", "--config", "env.yaml").into(&run)
 	if run.Config["llm.api_key"] != "***" || run.Config["llm.base_url"] != "***" || !strings.Contains(run.Evaluator, "***") {
 		t.Errorf("base_url is %v, judged by %q", run.Config["llm.base_url"], run.Evaluator)
 	}

@@ -16,10 +16,10 @@ func newEvalList(a *app) *cobra.Command {
 		Use:     "list",
 		Short:   "List the runs that were kept",
 		Long:    "eval list shows the runs of a folder, the newest first: what was asked, under which configuration, and what came of it.",
-		Example: examples("rag eval list", "rag eval list --results results/nightly --json"),
+		Example: examples("rag eval list", "rag eval list --results nightly --json"),
 		Args:    exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			runs, err := eval.Runs(results)
+			runs, err := eval.Runs(a.runsDir(results))
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func TestEvalWithAJudgeOnAnotherServer(t *testing.T) {
 			s.write("judge.yaml", fmt.Sprintf("embedder: hash\nllm: {provider: openai, model: m%d, base_url: %s/v1, api_key: sk-x, tries: 1}\n"+
 				"evaluation: {backends: [overlap, judge], metrics: [faithfulness, correctness, correctness_overlap]}\n", i, server.URL))
 			var run eval.Run
-			s.rag("eval", "--regrade", "results/answers.json", "-l", "judged", "--json", "--config", "judge.yaml").want(c.code).into(&run)
+			s.rag("eval", "--regrade", ".rag/eval/answers.json", "-l", "judged", "--json", "--config", "judge.yaml").want(c.code).into(&run)
 			f := run.Metrics["faithfulness"]
 			if f.N != c.n || c.n > 0 && *f.Mean != 0.5 || run.Metrics["correctness_overlap"].N != 1 {
 				t.Errorf("faithfulness %+v, correctness_overlap %+v", f, run.Metrics["correctness_overlap"])
@@ -58,7 +58,7 @@ func TestEvalWithAJudgeOnAnotherServer(t *testing.T) {
 	server.Stop()
 	var run eval.Run
 	s.write("judge.yaml", fmt.Sprintf("embedder: hash\nllm: {provider: openai, model: gone, base_url: %s/v1, api_key: sk-x, tries: 1}\n", server.URL))
-	s.rag("eval", "--regrade", "results/answers.json", "--json", "--config", "judge.yaml").want(exitPartial).into(&run)
+	s.rag("eval", "--regrade", ".rag/eval/answers.json", "--json", "--config", "judge.yaml").want(exitPartial).into(&run)
 	if f := run.Metrics["faithfulness"]; f.N != 0 || f.Nulls != 3 || run.Metrics["correctness_overlap"].N != 1 {
 		t.Errorf("nobody listens: %+v", run.Metrics)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,12 +37,12 @@ func TestEval(t *testing.T) {
 	checkJSON(t, "JSON of eval", o)
 	s.rag("eval", "-t", "q.jsonl", "-l", "answers").want(exitDone).prints("refusals: precision", "router: ", "correctness_overlap", "kept in")
 	checkJSON(t, "JSON of eval", s.rag("eval", "-t", "q.jsonl", "-l", "answers", "--json").want(exitDone))
-	s.rag("eval", "--regrade", "results/base.json").want(exitDone).prints("every value is as it was")
-	s.rag("eval", "--regrade", "results/answers.json").want(exitDone).prints("every value is as it was")
+	s.rag("eval", "--regrade", ".rag/eval/base.json").want(exitDone).prints("every value is as it was")
+	s.rag("eval", "--regrade", ".rag/eval/answers.json").want(exitDone).prints("every value is as it was")
 
 	var runs [2]eval.Run
 	for i, label := range []string{"base", "base-regraded"} {
-		data, err := os.ReadFile(filepath.Join(s.dir, "results", label+".json"))
+		data, err := os.ReadFile(filepath.Join(s.dir, ".rag", "eval", label+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestEval(t *testing.T) {
 	if diff := cmp.Diff(runs[0].Metrics, runs[1].Metrics); diff != "" {
 		t.Errorf("graded again (-was +is):\n%s", diff)
 	}
-	s.rag("eval", "compare", "base", "results/answers.json").want(exitDone).prints("answers against base: 3 questions in both", "key_sentence/mrr")
+	s.rag("eval", "compare", "base", ".rag/eval/answers.json").want(exitDone).prints("answers against base: 3 questions in both", "key_sentence/mrr")
 	checkJSON(t, "JSON of eval compare", s.rag("eval", "compare", "base", "answers", "--json").want(exitDone))
 	s.rag("eval", "gate", "base", "--min", "mrr=0.5", "--baseline", "answers", "--max-drop", "document/hit@3=0").want(exitDone).prints("holds key_sentence/mrr", "holds document/hit@3")
 	checkJSON(t, "JSON of eval gate", s.rag("eval", "gate", "base", "--min", "hit@1=1", "--min", "ndcg@20=0", "--json").want(exitFailed))
@@ -61,7 +62,7 @@ func TestEval(t *testing.T) {
 	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-l", "baseline").want(exitDone)
 	s.rag("eval", "gate", "--min", "ndcg@10=0.7", "--max-drop", "mrr=0.02").want(exitDone).prints("holds key_sentence/ndcg@10", "holds key_sentence/mrr")
 	checkJSON(t, "JSON of eval list", s.rag("eval", "list", "--json").want(exitDone))
-	s.write("results/broken.json", "{")
+	s.write(".rag/eval/broken.json", "{")
 	s.rag("eval", "list").want(exitDone).prints("baseline ", "q.jsonl", "key_sentence/mrr 1.0000", "7 runs").says("broken.json: no run of")
 	checkJSON(t, "JSON of eval validate", s.rag("eval", "validate", "q.jsonl", "--json").want(exitDone))
 	checkJSON(t, "JSON of eval --no-search", s.rag("eval", "-t", "q.jsonl", "--no-search", "--json").want(exitDone))
@@ -100,7 +101,7 @@ func TestEvalReportsWhatGoesWrong(t *testing.T) {
 		{[]string{"eval", "-t", "q.jsonl", "--evaluators", "judge"}, exitFailed, "needs a chat model"},
 		{[]string{"eval", "--regrade", "run.json"}, exitFailed, "its format is 0"},
 		{[]string{"eval", "gate", "run.json"}, exitUsage, "no rule is given"},
-		{[]string{"eval", "gate", "--max-drop", "mrr=0"}, exitFailed, `no run has the label "baseline" in results`},
+		{[]string{"eval", "gate", "--max-drop", "mrr=0"}, exitFailed, `no run has the label "baseline" in .rag/eval`},
 		{[]string{"eval", "gate", "a", "b", "--min", "mrr=0"}, exitUsage, "too many arguments"},
 		{[]string{"eval", "gate", "none", "--min", "mrr=0"}, exitFailed, `the label "none"`},
 		{[]string{"eval", "gate", "run.json", "--min", "mrr"}, exitUsage, "such as ndcg@10=0.7"},
@@ -246,12 +247,22 @@ func TestTheShapeOfSystemE(t *testing.T) {
 		}
 	}
 	var again eval.Run
-	with("eval", "--regrade", "results/baseline.json", "--json").want(exitDone).into(&again)
+	with("eval", "--regrade", ".rag/eval/baseline.json", "--json").want(exitDone).into(&again)
 	if diff := cmp.Diff(run.Metrics, again.Metrics); diff != "" || again.RegradedFrom != "baseline" {
 		t.Errorf("graded again (-was +is):\n%s", diff)
 	}
 	if diff := cmp.Diff(run.Questions, again.Questions); diff != "" {
 		t.Errorf("questions graded again (-was +is):\n%s", diff)
 	}
-	with("eval", "--regrade", "results/baseline.json").want(exitDone).prints("every value is as it was")
+	with("eval", "--regrade", ".rag/eval/baseline.json").want(exitDone).prints("every value is as it was")
+}
+
+// A measurement of which a part failed does not look like one that is whole.
+func TestFailedSearchesOfASetAreAnExitCode(t *testing.T) {
+	if err := whole(&eval.Report{Variants: []eval.VariantReport{{}, {}}}); err != nil {
+		t.Errorf("all searches went well: %v", err)
+	}
+	if _, code := classify(errors.Join(nil, whole(&eval.Report{Variants: []eval.VariantReport{{}, {Failed: 1}}}))); code != exitPartial {
+		t.Errorf("a search failed: exit code %d, want %d", code, exitPartial)
+	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -53,7 +54,7 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 			return use(&subject{set.Name, set.Questions(), lab, true, loaded})
 		})
 	}
-	set, err := f.load()
+	set, err := a.testSet(&f.testSetFlags)
 	if err != nil {
 		return err
 	}
@@ -65,8 +66,8 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 }
 
 // prepare gives a lab what all engines of the command get, and a bar.
-func (a *app) prepare(l *eval.Lab, bar *evalBar) {
-	l.Options = append(l.Options, a.options(a.logger())...)
+func (a *app) prepare(l *eval.Lab, loaded *config.Loaded, bar *evalBar) {
+	l.Options = append(l.Options, a.options(loaded, a.logger())...)
 	l.Progress = bar.ingest
 	if a.verbose {
 		l.Note = func(text string) { fmt.Fprintln(a.err, text) }
@@ -76,7 +77,7 @@ func (a *app) prepare(l *eval.Lab, bar *evalBar) {
 // runExperiment measures, shows progress, and notes where less was done than asked.
 func (a *app) runExperiment(ctx context.Context, x *eval.Experiment) (*eval.Report, error) {
 	bar := a.evalProgress()
-	a.prepare(x.Lab, bar)
+	a.prepare(x.Lab, &x.Loaded, bar)
 	x.Progress = bar.variant
 	report, err := x.Run(ctx)
 	bar.clear()
@@ -139,10 +140,11 @@ func (a *app) experiment(cmd *cobra.Command, f experimentFlags) error {
 			return err
 		}
 		if a.json {
-			return a.printJSON(report)
+			err = a.printJSON(report)
+		} else {
+			a.printReport(report)
 		}
-		a.printReport(report)
-		return nil
+		return errors.Join(err, whole(report))
 	})
 }
 
@@ -205,7 +207,7 @@ func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
 	}
 	return a.withSubject(cmd.Context(), cmd, f.subjectFlags, func(s *subject) error {
 		bar := a.evalProgress()
-		a.prepare(s.lab, bar)
+		a.prepare(s.lab, &s.loaded, bar)
 		t := eval.Tuning{Lab: s.lab, Questions: s.questions, Collection: a.collection, Base: s.loaded.Config, Loaded: s.loaded, Metric: f.metric, Distinct: s.distinct, Chunks: f.chunks, Progress: bar.variant}
 		tuned, err := t.Run(cmd.Context())
 		bar.clear()
@@ -224,10 +226,11 @@ func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
 			out.Path = &f.out
 		}
 		if a.json {
-			return a.printJSON(out)
+			err = a.printJSON(out)
+		} else {
+			a.printTuned(out)
 		}
-		a.printTuned(out)
-		return nil
+		return errors.Join(err, whole(out.Report))
 	})
 }
 

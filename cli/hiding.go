@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"os"
 	"sync"
 
 	"github.com/seed-d8745b77/rag/config"
@@ -58,9 +57,11 @@ func (s *secrets) addFrom(loaded config.Loaded) {
 	s.files = append(s.files[:len(s.files):len(s.files)], loaded.Hider())
 }
 
-// getenv is os.Getenv for keys: whoever asks for one makes it known.
-func (s *secrets) getenv(name string) string {
-	value := os.Getenv(name)
-	s.add(value)
-	return value
+// noted is getenv for keys: whoever asks for one makes it known.
+func (s *secrets) noted(getenv func(string) string) func(string) string {
+	return func(name string) string {
+		value := getenv(name)
+		s.add(value)
+		return value
+	}
 }

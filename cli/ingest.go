@@ -22,6 +22,7 @@ type ingestFlags struct {
 	ocr      bool
 	dryRun   bool
 	watch    bool
+	queue    bool
 }
 
 func newIngest(a *app) *cobra.Command {
@@ -31,7 +32,8 @@ func newIngest(a *app) *cobra.Command {
 		Short: "Bring a collection up to date with files and folders",
 		Long: `ingest reads files, and the files of folders, into a collection. What has not changed since the last time is skipped, a
 renamed file is moved, and of a changed file only the changed passages are embedded again. A file that cannot be read
-is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders.
+is reported, and the rest goes on. Names that begin with a dot and links are passed over in folders; a link
+that leads nowhere or in a circle fails.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
 line; it is checked whole, and every mistake in it reported, before anything is written.
@@ -39,8 +41,11 @@ line; it is checked whole, and every mistake in it reported, before anything is 
 With --watch, ingest goes on until it is interrupted: it follows the files and folders, and when something in them has
 changed it ingests again, as with --prune. It tells of each time that did something, with --json by one object on a line
 of its own. A file that fails is told once, and again when it changes. The data folder stays open; other processes read
-it with --snapshot.`,
-		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl"),
+it with --snapshot.
+
+With --queue, the files are only listed, and put into a queue in the database, from which any number of workers on any
+number of machines ingest them: see worker. What counts is the content that a worker finds.`,
+		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl", "rag ingest --queue /srv/papers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
 			switch {
@@ -50,6 +55,10 @@ it with --snapshot.`,
 				return usagef(cmd, "no file or folder given")
 			case f.watch && (f.dryRun || f.force):
 				return usagef(cmd, "--watch does not go with --dry-run or --force")
+			case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
+				return usagef(cmd, "--queue does not go with --watch, --dry-run, --force, --prune or --ocr: workers read what is new or has changed, and an ingest without --queue prunes")
+			case f.queue:
+				return a.enqueue(cmd.Context(), f)
 			case f.watch:
 				return a.watch(cmd.Context(), f)
 			}
@@ -66,6 +75,7 @@ it with --snapshot.`,
 	addOCR(cmd, &f.ocr)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	flags.BoolVar(&f.watch, "watch", false, "go on, and ingest again when something has changed, until interrupted")
+	flags.BoolVar(&f.queue, "queue", false, "only put the files into a queue, for workers to ingest")
 	return cmd
 }
 

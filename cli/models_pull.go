@@ -59,8 +59,12 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 	if len(places) == 0 {
 		return fmt.Errorf("%s: %w", noFolder, rag.ErrInvalid)
 	}
+	loaded, err := m.settings()
+	if err != nil {
+		return err
+	}
 	bar := m.pullBar()
-	p := modelhub.Puller{Mirror: cmp.Or(mirror, os.Getenv(mirrorVariable)), Progress: bar.step, Retrying: func(err error, after time.Duration) {
+	p := modelhub.Puller{Mirror: cmp.Or(mirror, loaded.Getenv(mirrorVariable)), Progress: bar.step, Retrying: func(err error, after time.Duration) {
 		bar.clear()
 		m.note("%v; trying again in %v", err, after)
 	}, Waiting: func(pid int) {

@@ -13,6 +13,7 @@ import (
 type searchFlags struct {
 	queryFlags
 	paths    []string
+	question string
 	explain  bool
 	noRerank bool
 	full     bool
@@ -29,6 +30,9 @@ stage gave them: dense (by meaning), sparse (by words), fused, reranked, shaped.
 command does the whole job.`,
 		Example: examples("rag search \"how long is the notice period?\"", "rag search --path docs \"notice period\" --top-k 3", "rag search \"travel\" --filter 'department = sales and year >= 2025' --as-of 2026-01-31", "rag search \"tuition fee\" --domain admissions.yaml --filter country=uk", "rag search '\"annual leave\" carr*' --phrase --prefix", "rag search \"notice period\" --collapse 0.9 --max-per-document 2 --neighbours 1", "rag search \"compare sick leave with parental leave\" --rewrite decompose --verbose"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.question != "" {
+				args = append(args, f.question)
+			}
 			q, err := f.query(a, cmd, args)
 			if err != nil {
 				return err
@@ -40,6 +44,7 @@ command does the whole job.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder to ingest first; may come several times")
+	flags.StringVarP(&f.question, "query", "q", "", "question, as if given as an argument")
 	f.add(cmd)
 	f.shape.addAround(cmd)
 	f.shape.addHighlight(cmd)

@@ -128,7 +128,7 @@ func (a *app) served(f *serveFlags, log *slog.Logger) (*access.Following, mcpada
 
 // lent is the data folder as servers have it: opened when the first call comes, and again when others have written.
 func (a *app) lent(loaded config.Loaded, write bool, log *slog.Logger) *access.Following {
-	engine := append(a.options(log), rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
+	engine := append(a.options(&loaded, log), rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	if st, err := os.Stat(a.dataDir()); err == nil && st.IsDir() && !write && loaded.Config.Trace.Provider != rag.None {
 		engine = append(engine, rag.WithTraceDir(a.dataDir())) // a snapshot would keep none
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-d8745b77/rag/internal/testdata"
 )
 
-// example returns the path of an example domain.
+// example returns the path of the domain of an example.
 func example(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "examples", "domains", name))
+	path, err := filepath.Abs(filepath.Join("..", "examples", name, name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestBadManifestsOfTheSharedData(t *testing.T) {
 	}
 	s := newShell(t)
 	for name, want := range expected {
-		o := s.rag("ingest", filepath.Join(dir, "files"), "--manifest", filepath.Join(dir, name), "--domain", example(t, "admissions.yaml")).want(exitFailed)
+		o := s.rag("ingest", filepath.Join(dir, "files"), "--manifest", filepath.Join(dir, name), "--domain", example(t, "admissions")).want(exitFailed)
 		if want.Line > 0 {
 			o.says(fmt.Sprintf("line %d", want.Line))
 		}
@@ -54,7 +54,7 @@ func TestBadManifestsOfTheSharedData(t *testing.T) {
 func TestAdmissionsOfTheSharedData(t *testing.T) {
 	dir := testdata.Shared(t, "data", "qa", "admissions")
 	s := newShell(t)
-	admissions := []string{"--domain", example(t, "admissions.yaml"), "--as-of"}
+	admissions := []string{"--domain", example(t, "admissions"), "--as-of"}
 	s.rag("ingest", filepath.Join(dir, "docs"), "--manifest", filepath.Join(dir, "manifest.jsonl"), "--domain", admissions[1]).want(exitDone).prints("9 added", "待定")
 	for asOf, want := range map[string][3]int{ // current, needs review, expired or not yet in force
 		"2025-09-30":           {2, 2, 5},
@@ -85,7 +85,7 @@ func TestAdmissionsOfTheSharedData(t *testing.T) {
 func TestCourseOfTheSharedData(t *testing.T) {
 	dir := testdata.Shared(t, "data", "qa", "course", "docs")
 	s := newShell(t)
-	s.rag("ingest", dir, "--domain", example(t, "course.yaml")).want(exitDone).prints("10 added", "warning "+filepath.Join(dir, "reglement_evaluation.txt"))
-	s.rag("search", "Bayes", "-m", "sparse", "--domain", example(t, "course.yaml"), "--filter", "subject=probability and type=tutorial").want(exitDone).prints("td_bayes.txt")
-	s.rag("search", "Bayes", "-m", "sparse", "--domain", example(t, "course.yaml"), "--filter", "type=homework and subject=operating_systems").want(exitDone).prints("no passage matches")
+	s.rag("ingest", dir, "--domain", example(t, "course")).want(exitDone).prints("10 added", "warning "+filepath.Join(dir, "reglement_evaluation.txt"))
+	s.rag("search", "Bayes", "-m", "sparse", "--domain", example(t, "course"), "--filter", "subject=probability and type=tutorial").want(exitDone).prints("td_bayes.txt")
+	s.rag("search", "Bayes", "-m", "sparse", "--domain", example(t, "course"), "--filter", "type=homework and subject=operating_systems").want(exitDone).prints("no passage matches")
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
 )
 
@@ -11,6 +12,7 @@ type testSetFlags struct {
 	testSet string
 	set     string
 	fields  map[string]string
+	domain  domainFlag
 }
 
 // add adds the flags; what says what --test-set may be.
@@ -20,9 +22,22 @@ func (f *testSetFlags) add(cmd *cobra.Command, what string) {
 	flags.StringVarP(&f.testSet, "test-set", "t", "", what)
 	flags.StringVar(&f.set, "set", "", "take only the questions whose key set has this value")
 	flags.StringToStringVar(&f.fields, "field", nil, "name that the collection has for a field of the questions' filters, such as date_range=effective; may come several times")
+	f.domain.add(cmd, "its collection, its forced filter, and its vocabulary for filters and questions")
 }
 
-// load reads the questions. That there are none is an error.
-func (f *testSetFlags) load() (*eval.TestSet, error) {
-	return eval.LoadPart(f.testSet, f.set, f.fields)
+// testSet reads the questions. That there are none is an error. With a domain its rules hold for them, and its collection is
+// asked where none is named.
+func (a *app) testSet(f *testSetFlags) (*eval.TestSet, error) {
+	set, err := eval.LoadPart(f.testSet, f.set, f.fields)
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.domain.load()
+	if err != nil || d == nil {
+		return set, err
+	}
+	if a.collection == "" {
+		a.collection = d.Collection
+	}
+	return set.Under(func(q rag.Query) (rag.Query, error) { return d.Query(q, q.AsOf) })
 }

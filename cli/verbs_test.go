@@ -356,3 +356,14 @@ func TestConfigurationInDataFolder(t *testing.T) {
 		t.Errorf("the flag does not win over the file: %s", got)
 	}
 }
+
+// A title that stands in a document's metadata too is shown once.
+func TestShowTellsATitleOnce(t *testing.T) {
+	s := newShell(t)
+	s.write("docs/a.md", "---\ntitle: Berths and moorings\nauthor: Ann\n---\nA berth is free.\n")
+	s.rag("ingest", "docs").want(exitDone)
+	o := s.rag("show", "docs/a.md").want(exitDone).prints("title: Berths and moorings", "author: Ann")
+	if n := strings.Count(o.stdout, "title: "); n != 1 {
+		t.Errorf("%d titles:\n%s", n, o.stdout)
+	}
+}

@@ -5,6 +5,7 @@
 //
 // Reading is strict: an unknown key, a key given twice and a value of the wrong type are errors that name the file and
 // the line. Text values may hold ${NAME}, the value of an environment variable, or ${NAME:-default}; $${ stands for ${.
+// A file .env beside rag.yaml may give variables that the environment does not have.
 package config
 
 import (
@@ -22,6 +23,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/userenv"
 )
 
 // FileName is the name of the file that Find looks for.
@@ -41,6 +43,17 @@ type Loaded struct {
 	Secrets []string
 
 	origins map[string]Origin
+	lookup  func(string) (string, bool) // nil: that of the process
+}
+
+// Getenv returns a variable of the process, or else of the file .env beside the configuration file; "" if there is none. It is
+// for [rag.WithGetenv]: providers take the keys of services from it.
+func (l Loaded) Getenv(name string) string {
+	if l.lookup == nil {
+		return userenv.Getenv(name)
+	}
+	value, _ := l.lookup(name)
+	return value
 }
 
 // Origin says where a value came from. The zero value is the default.
@@ -73,7 +86,8 @@ func Find(dir string) string {
 }
 
 // Load reads the file over rag.DefaultConfig: a key that is not given keeps its default. Path "" gives the defaults.
-// What cannot be right is rag.ErrInvalid.
+// Variables that the process does not have come from the file .env beside it, if there is one, or else from the environment of
+// the user. What cannot be right is rag.ErrInvalid.
 func Load(path string) (Loaded, error) {
 	if path == "" {
 		return Loaded{Config: rag.DefaultConfig()}, nil
@@ -87,7 +101,11 @@ func Load(path string) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, fmt.Errorf("configuration: %w", err)
 	}
-	return Parse(path, data, os.LookupEnv)
+	lookup, err := environment(filepath.Dir(path))
+	if err != nil {
+		return Loaded{}, err
+	}
+	return Parse(path, data, lookup)
 }
 
 // Parse is Load for the content of a file. path is used in messages only; lookup gives environment variables.
@@ -95,7 +113,7 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if len(data) > maxFileBytes {
 		return Loaded{}, fmt.Errorf("%s: larger than %d bytes: %w", path, maxFileBytes, rag.ErrInvalid)
 	}
-	loaded := Loaded{Config: rag.DefaultConfig(), Path: path}
+	loaded := Loaded{Config: rag.DefaultConfig(), Path: path, lookup: lookup}
 	root, err := document(path, data)
 	if err != nil || root == nil {
 		return loaded, err

@@ -45,6 +45,7 @@ func TestGivenKeysReplaceDefaults(t *testing.T) {
 			c.Transforms = []rag.ProviderConfig{{Provider: "a"}, {Provider: "b", Settings: json.RawMessage(`{"n":1}`)}}
 		}},
 		{"loaders", "loaders: {text: {max: 1}}", func(c *rag.Config) { c.Loaders = map[string]json.RawMessage{"text": json.RawMessage(`{"max":1}`)} }},
+		{"a loader left out", "loaders: {text: none}", func(c *rag.Config) { c.Loaders = map[string]json.RawMessage{"text": json.RawMessage(`"none"`)} }},
 		{"a variable", "collection: a-${KEY}", func(c *rag.Config) { c.Collection = "a-s3cret" }},
 		{"a default for a variable", "collection: ${NONE:-x}${EMPTY:-y}", func(c *rag.Config) { c.Collection = "xy" }},
 		{"an empty variable", "collection: x${EMPTY}", func(c *rag.Config) { c.Collection = "x" }},
@@ -83,7 +84,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"group for a list", "transforms: {a: 1}", "rag.yaml:1: transforms: want a list, got keys and values"},
 		{"transform without a name", "transforms:\n  - n: 1", "rag.yaml:2: transforms.0: the key provider is missing"},
 		{"number for a provider", "splitter: {provider: 4}", "splitter.provider: want a text, got a whole number"},
-		{"loader without settings", "loaders: {text: on}", "rag.yaml:1: loaders.text: want keys and values, got a text"},
+		{"loader without settings", "loaders: {text: on}", "rag.yaml:1: loaders.text: want keys and values, or none, got a text"},
 		{"unset variable", "\n\ncollection: ${NONE}", "rag.yaml:3: collection: the environment variable NONE is not set"},
 		{"variable not closed", "collection: ${KEY", "rag.yaml:1: collection: ${ is not closed"},
 		{"no variable", "collection: '${a b}'", "rag.yaml:1: collection: ${…} holds no name"},

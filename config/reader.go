@@ -152,7 +152,7 @@ func (r *reader) provider(n *yaml.Node, path string) (any, error) {
 	return out, nil
 }
 
-// settingsByName reads settings of several providers by their names.
+// settingsByName reads settings of several providers by their names; "none" leaves one out.
 func (r *reader) settingsByName(n *yaml.Node, path string) (any, error) {
 	pairs, err := r.pairs(n, path)
 	if err != nil || len(pairs) == 0 {
@@ -160,8 +160,8 @@ func (r *reader) settingsByName(n *yaml.Node, path string) (any, error) {
 	}
 	out := map[string]any{}
 	for _, p := range pairs {
-		if p.value.Kind != yaml.MappingNode {
-			return nil, r.errorf(p.value, "%s: want keys and values, got %s", join(path, p.key), describe(p.value))
+		if p.value.Kind != yaml.MappingNode && p.value.Value != rag.None {
+			return nil, r.errorf(p.value, "%s: want keys and values, or %s, got %s", join(path, p.key), rag.None, describe(p.value))
 		}
 		if out[p.key], err = r.free(p.value, join(path, p.key)); err != nil {
 			return nil, err

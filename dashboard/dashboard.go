@@ -34,8 +34,8 @@ type Options struct {
 	Hosts      []string         // names by which the server may be called; needed behind a gateway, see below
 	ReadOnly   bool             // changes are neither offered nor made, as over a snapshot
 	Collection string           // shown where the URL names none; "": the engine's configured one
-	Traces     trace.Reader     // what the engine records; nil: there are none to show. They tell of everybody, also over an engine that is a view
-	EvalDir    string           // folder of evaluation runs; "": there are none to show
+	Traces     trace.Reader     // what the engine records; nil: there are none to show, as over an engine that is a view: they tell of everybody
+	EvalDir    string           // folder of evaluation runs; "": there are none to show, as over a view: their questions and passages are everybody's
 	Domains    []*domain.Domain // subjects whose fields and validity the pages know
 	UploadDir  string           // folder for uploaded files, most often "uploads" in the data folder; "": nothing can be uploaded, as over an engine that is a view
 	Roots      []string         // folders of this machine whose files may be ingested by path; nil: none, as over a view. Whoever uses the dashboard can read what lies in them
@@ -90,8 +90,8 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	if o.Collection == "" {
 		o.Collection = eng.Config().Collection
 	}
-	if eng.IsView() { // it ingests nothing, and in the folder lie files of others, some of the names that it would give its own
-		o.UploadDir, o.Roots = "", nil
+	if eng.IsView() { // it ingests nothing, and in folders and traces stands what others have
+		o.UploadDir, o.Roots, o.Traces, o.EvalDir = "", nil, nil, ""
 	}
 	s := &Server{eng: eng, o: o, log: o.Logger, now: o.Now, mux: http.NewServeMux()}
 	if s.log == nil {

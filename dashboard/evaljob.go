@@ -57,6 +57,11 @@ func (s *Server) startRun(f runForm) (*jobs.Job, error) {
 	if set = set.Only(f.Part); len(set.Questions) == 0 {
 		return nil, fmt.Errorf("%s has no question of the part %q: %w", f.Set, f.Part, rag.ErrInvalid)
 	}
+	if d := s.domainOf(cmp.Or(f.Collection, s.eng.Config().Collection)); d != nil {
+		if set, err = set.Under(func(q rag.Query) (rag.Query, error) { return d.Query(q, q.AsOf) }); err != nil {
+			return nil, err
+		}
+	}
 	o := eval.Options{Label: cmp.Or(f.Label, eval.DefaultLabel), Collection: f.Collection, Mode: rag.Mode(f.Mode), Program: s.o.Version, Now: s.now}
 	if o.K, err = f.places(); err != nil {
 		return nil, err

@@ -463,7 +463,7 @@ func TestAZipBombFailsAlone(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	d, err := domain.Load("../examples/domains/admissions.yaml")
+	d, err := domain.Load("../examples/admissions/admissions.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,6 +138,9 @@ func TestExplainAPassage(t *testing.T) {
 	if code := status(t, s, "/traces/query/explain?question=x&chunk=gone"); code != http.StatusNotFound {
 		t.Errorf("a passage that is gone: %d", code)
 	}
+	if _, _, body := get(t, s, "/traces/query/explain"); strings.Count(body, s.texts["en"].text("query_explain.title")+"</h") != 1 {
+		t.Errorf("the title stands more than once, or not at all:\n%s", body)
+	}
 	if code, _, body := get(t, s, "/traces/query/explain"); code != http.StatusOK || strings.Contains(body, `data-testid="verdict"`) {
 		t.Errorf("nothing asked: %d", code)
 	}
@@ -173,7 +176,7 @@ func TestListOfQueries(t *testing.T) {
 	s := server(t, engine(t), Options{Traces: ring})
 	for query, want := range map[string]string{
 		"": "ffffff eeeee dddd ccc bb", "q=question": "ccc bb", "status=slow": "ccc", "status=error": "dddd", "status=partial": "eeeee", "status=refused": "ffffff",
-		"from=2026-03-05": "ffffff eeeee dddd", "to=2026-03-04": "ccc bb", "after=dddd": "ccc bb", "collection=none": "",
+		"from=2026-03-05": "ffffff eeeee dddd", "to=2026-03-04": "ccc bb", "to=2026-03": "ffffff eeeee dddd ccc bb", "to=2026-02": "", "from=2026-03&to=2026": "ffffff eeeee dddd ccc bb", "from=2026-04": "", "to=2025": "", "after=dddd": "ccc bb", "collection=none": "",
 	} {
 		var v queryListView
 		getJSON(t, s, "/traces/query?"+query, &v)
@@ -185,7 +188,7 @@ func TestListOfQueries(t *testing.T) {
 			t.Errorf("%q lists %v; want %s", query, got, want)
 		}
 	}
-	for _, query := range []string{"status=red", "from=soon"} {
+	for _, query := range []string{"status=red", "from=soon", "to=2026-13"} {
 		if code := status(t, s, "/traces/query?"+query); code != http.StatusBadRequest {
 			t.Errorf("%s: %d", query, code)
 		}

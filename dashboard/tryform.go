@@ -92,14 +92,27 @@ func readInstant(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no day (2006-01-02) and no instant (RFC 3339): %w", text, rag.ErrInvalid)
 }
 
-// readDays reads a range: a first and a last day, of which the last is part of it, or instants; "" is open.
+// readDays reads a range: a first and a last day, month (2006-01) or year (2006), of which the last is part of it as a whole, or
+// instants; "" is open.
 func readDays(from, to string) (since, until time.Time, err error) {
-	if since, err = readInstant(from); err != nil {
-		return since, until, err
+	for _, span := range []struct {
+		form                string
+		years, months, days int
+	}{{time.DateOnly, 0, 0, 1}, {"2006-01", 0, 1, 0}, {"2006", 1, 0, 0}} {
+		if t, parse := time.Parse(span.form, strings.TrimSpace(from)); parse == nil {
+			since = t
+		}
+		if t, parse := time.Parse(span.form, strings.TrimSpace(to)); parse == nil {
+			until = t.AddDate(span.years, span.months, span.days)
+		}
 	}
-	until, err = readInstant(to)
-	if _, parse := time.Parse(time.DateOnly, strings.TrimSpace(to)); parse == nil {
-		until = until.AddDate(0, 0, 1)
+	if since.IsZero() {
+		if since, err = readInstant(from); err != nil {
+			return since, until, err
+		}
+	}
+	if until.IsZero() {
+		until, err = readInstant(to)
 	}
 	return since, until, err
 }

@@ -22,11 +22,10 @@ import (
 	_ "github.com/seed-d8745b77/rag/vectorstore"
 )
 
-const examples = "../examples/domains"
-
+// load returns the domain of an example; a few documents for it are in testdata.
 func load(t *testing.T, name string) *domain.Domain {
 	t.Helper()
-	d, err := domain.Load(filepath.Join(examples, name))
+	d, err := domain.Load(filepath.Join("../examples", name, name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +73,8 @@ func statuses(t *testing.T, eng *rag.Engine, d *domain.Domain, q rag.Query, asOf
 }
 
 func TestAdmissionsExample(t *testing.T) {
-	d, eng := load(t, "admissions.yaml"), open(t)
-	dir := filepath.Join(examples, "admissions")
+	d, eng := load(t, "admissions"), open(t)
+	const dir = "testdata/admissions"
 	sets, err := d.Manifest(filepath.Join(dir, "manifest.jsonl"), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +110,7 @@ func TestAdmissionsExample(t *testing.T) {
 }
 
 func TestForcedFilterHidesWhatIsNotOfTheDomain(t *testing.T) {
-	d, eng := load(t, "admissions.yaml"), open(t)
+	d, eng := load(t, "admissions"), open(t)
 	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Sources: []rag.Sources{rag.Bytes("mem:x.md", []byte("The fee of a gym."))}}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +120,7 @@ func TestForcedFilterHidesWhatIsNotOfTheDomain(t *testing.T) {
 }
 
 func TestMetadataAloneChangesWithoutEmbedding(t *testing.T) {
-	d, eng := load(t, "admissions.yaml"), open(t)
+	d, eng := load(t, "admissions"), open(t)
 	dir := folder(t, map[string]string{"a.md": "# Fee\n\nThe fee is 98.\n", "m.jsonl": ""})
 	manifest := filepath.Join(dir, "m.jsonl")
 	update := func(line string) *rag.IngestReport {
@@ -180,7 +179,7 @@ func TestModelsNeverReplaceWhatAManifestSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer eng.Close()
-	d := load(t, "admissions.yaml")
+	d := load(t, "admissions")
 	dir := folder(t, map[string]string{"a.md": "# Fee\n\nThe fee is 98.\n", "m.jsonl": ""})
 	update := func(tags string) *rag.IngestReport {
 		t.Helper()
@@ -211,8 +210,8 @@ func TestModelsNeverReplaceWhatAManifestSays(t *testing.T) {
 }
 
 func TestCourseExample(t *testing.T) {
-	d, eng := load(t, "course.yaml"), open(t)
-	rep := ingest(t, eng, d, d.Sources(rag.Dir(filepath.Join(examples, "course", "docs"))))
+	d, eng := load(t, "course"), open(t)
+	rep := ingest(t, eng, d, d.Sources(rag.Dir("testdata/course/docs")))
 	if rep.Added != 4 || len(rep.Warnings) != 1 || !strings.HasSuffix(rep.Warnings[0].URI, "timetable.md") {
 		t.Fatalf("%+v", rep)
 	}

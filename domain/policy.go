@@ -26,6 +26,17 @@ func (p policy) Fingerprint() string {
 	return p.d.fingerprint
 }
 
+// Policy is the policy with this fingerprint, which one of the domain's sources had, also in another process; nil if it is
+// none of this domain as it is now.
+func (d *Domain) Policy(fingerprint string) rag.MetaPolicy {
+	rest, ok := strings.CutPrefix(fingerprint, d.fingerprint)
+	note, said := strings.CutPrefix(rest, "/")
+	if !ok || !said && rest != "" {
+		return nil
+	}
+	return policy{d: d, pathNote: note}
+}
+
 // Apply puts values into the words of the vocabulary and reads the validity. A value that does not fit stays as it is,
 // since the source says it, and a warning says so.
 func (p policy) Apply(m rag.Meta) (rag.Meta, rag.Validity, []rag.Warning) {

@@ -3,6 +3,7 @@ package domain_test
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,5 +142,22 @@ func TestValidityPolicy(t *testing.T) {
 				t.Errorf("%s, warning %q; want %s, %q", got, warning, tt.want, tt.warning)
 			}
 		})
+	}
+}
+
+// Another process finds a source's policy by its fingerprint, as a worker does.
+func TestPolicyByFingerprint(t *testing.T) {
+	d := parse(t, "name: x\nfields: {kind: {type: string}}\npaths: {patterns: [docs/<kind>/*]}")
+	for src, err := range d.Sources(rag.FS(fstest.MapFS{"docs/note/a.txt": {}, "b.txt": {}}, "mem://x"))[0].All {
+		if err != nil {
+			t.Fatal(err)
+		}
+		fingerprint := src.Policy.Fingerprint()
+		if p := d.Policy(fingerprint); p != src.Policy {
+			t.Errorf("%s: by its fingerprint %q the policy is %v, not %v", src.URI, fingerprint, p, src.Policy)
+		}
+		if p := d.Policy(fingerprint[1:]); p != nil {
+			t.Errorf("a policy of another domain: %v", p)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func TestBadManifests(t *testing.T) {
 	if len(expected) != 10 {
 		t.Fatalf("%d manifests", len(expected))
 	}
-	d := load(t, "admissions.yaml")
+	d := load(t, "admissions")
 	for name, want := range expected {
 		t.Run(name, func(t *testing.T) {
 			sets, err := d.Manifest(filepath.Join(dir, name), filepath.Join(dir, "files"))

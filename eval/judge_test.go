@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,31 @@ func (yes) Verify(ctx context.Context, claims []rag.Claim) ([]rag.Verdict, error
 
 var sample = rag.EvalSample{
 	Question: "How long is the notice period?", Answer: "Three months.", Contexts: []string{"It is three months.", "Leave is 30 days."}, Reference: "It is three months.",
+}
+
+// A verifier is asked about statements, not about the numbers of their sources: no passage has those.
+func TestVerifiedStatementsHaveNoCitations(t *testing.T) {
+	v := verifierFunc(func(claims []rag.Claim) (verdicts []rag.Verdict) {
+		for _, c := range claims {
+			verdicts = append(verdicts, rag.Verdict{Supported: slices.Contains([]string{"It is three months.", "Leave is 30 days."}, c.Text)})
+		}
+		return verdicts
+	})
+	cited := sample
+	cited.Answer = "It is three months. [1] Leave is 30 days. [2][1] Nobody works."
+	got, err := eval.NewVerified(v).Evaluate(t.Context(), []rag.EvalSample{cited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := got[eval.FaithfulnessVerified][0]; v.Null != "" || math.Abs(v.Number-2.0/3) > 1e-9 {
+		t.Errorf("%+v, want two of three", v)
+	}
+}
+
+type verifierFunc func([]rag.Claim) []rag.Verdict
+
+func (f verifierFunc) Verify(ctx context.Context, claims []rag.Claim) ([]rag.Verdict, error) {
+	return f(claims), ctx.Err()
 }
 
 func TestJudgedMetricsHaveTheirDefinitions(t *testing.T) {

@@ -161,7 +161,7 @@ func NewVerified(v rag.Verifier) *Verified { return &Verified{v} }
 // Metrics returns FaithfulnessVerified.
 func (v *Verified) Metrics() []string { return []string{FaithfulnessVerified} }
 
-// Evaluate has each sentence of an answer verified against all its passages. An error of the verifier ends it.
+// Evaluate has each sentence of an answer, without its citations, verified against all its passages. An error of the verifier ends it.
 func (v *Verified) Evaluate(ctx context.Context, samples []rag.EvalSample) (map[string][]rag.EvalValue, error) {
 	var values []rag.EvalValue
 	for i := range samples {
@@ -181,7 +181,7 @@ func (v *Verified) one(ctx context.Context, s *rag.EvalSample) (rag.EvalValue, e
 	var claims []rag.Claim
 	passages := strings.Join(s.Contexts, "\n\n")
 	for _, sentence := range cite.Sentences(s.Answer) {
-		claims = append(claims, rag.Claim{Text: s.Answer[sentence.Start:sentence.End], Passage: passages})
+		claims = append(claims, rag.Claim{Text: cite.Strip(s.Answer[sentence.Start:sentence.End]), Passage: passages})
 	}
 	if len(claims) == 0 {
 		return rag.EvalNull("it makes no claim"), nil

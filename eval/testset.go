@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,6 +170,25 @@ func (s *TestSet) Rename(names map[string]string) {
 	for i := range s.Questions {
 		s.Questions[i].Filter = renamed(s.Questions[i].Filter, names)
 	}
+}
+
+// Under returns the set with each question's filter and policy as rules make them of its query, such as those of a domain.
+// The first question that they refuse is an error with its line.
+func (s *TestSet) Under(rules func(rag.Query) (rag.Query, error)) (*TestSet, error) {
+	out := *s
+	out.Questions = slices.Clone(s.Questions)
+	for i := range out.Questions {
+		q := &out.Questions[i]
+		query, err := rules(q.Query(""))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", Problem{Line: q.Line, ID: q.ID, Field: "filters"}.String(), err)
+		}
+		q.Filter = query.Filter
+		if query.Expired && q.Expiry == "" && !q.AsOf.IsZero() {
+			q.Expiry = ExpiryFlag
+		}
+	}
+	return &out, nil
 }
 
 func renamed(f rag.Filter, names map[string]string) rag.Filter {

@@ -127,7 +127,7 @@ func (c *call) start(q *ingesting, title string, sets []rag.Sources, after func(
 	}
 	collection := c.collection(q.Collection)
 	j, err := c.jobs.Start(jobs.Spec{
-		Owner: c.principal.Name, Kind: jobs.KindIngest, Title: title, Target: collection,
+		Owner: c.principal.ID(), Kind: jobs.KindIngest, Title: title, Target: collection,
 		Work: jobs.Ingest(c.data.Lend, rag.IngestRequest{Collection: collection, Sources: c.charged(sets), Force: q.Force, Prune: q.Prune, DryRun: q.DryRun}),
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ type jobList struct {
 
 func listJobs(c *call) (any, error) {
 	out := jobList{[]jobs.Status{}}
-	for _, j := range c.jobs.List(c.principal.Name) {
+	for _, j := range c.jobs.List(c.principal.ID()) {
 		out.Jobs = append(out.Jobs, j.Status())
 	}
 	return out, nil
@@ -36,7 +36,7 @@ func listJobs(c *call) (any, error) {
 // job finds a job of whoever asks.
 func (c *call) job() (*jobs.Job, error) {
 	id := c.r.PathValue("id")
-	j, err := c.jobs.Get(c.principal.Name, id)
+	j, err := c.jobs.Get(c.principal.ID(), id)
 	if err != nil {
 		return nil, missing("job", id)
 	}

@@ -1,12 +1,9 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/png"
 	"io"
 	"maps"
 	"mime"
@@ -24,6 +21,7 @@ import (
 	_ "github.com/seed-d8745b77/rag/catalog"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	"github.com/seed-d8745b77/rag/httpapi"
+	"github.com/seed-d8745b77/rag/internal/probe"
 	_ "github.com/seed-d8745b77/rag/loader"
 	"github.com/seed-d8745b77/rag/ragtest"
 	_ "github.com/seed-d8745b77/rag/sparse"
@@ -48,7 +46,7 @@ func engine(t *testing.T, docs map[string]string, opts ...rag.Option) *rag.Engin
 				if name == "" {
 					return nil, rag.ErrNotFound
 				}
-				return opens(string(dot(t, name)))(ctx)
+				return opens(string(probe.Picture(name)))(ctx)
 			}}
 			if !yield(src, nil) {
 				return
@@ -63,18 +61,6 @@ func engine(t *testing.T, docs map[string]string, opts ...rag.Option) *rag.Engin
 
 func opens(text string) func(context.Context) (io.ReadCloser, error) {
 	return func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
-}
-
-// dot is a picture of its own for each name.
-func dot(t *testing.T, name string) []byte {
-	t.Helper()
-	img := image.NewGray(image.Rect(0, 0, 8, 8))
-	copy(img.Pix, name)
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 var handbook = map[string]string{

@@ -4,60 +4,36 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/httpapi"
+	"github.com/seed-d8745b77/rag/internal/probe"
 )
 
-// prober makes requests by which somebody tries to see what another has.
-type prober struct {
-	r       *rand.Rand
-	secrets []string // names of what the other has: chunks, documents, pictures, URIs
-}
-
-func (p *prober) pick(from ...string) string { return from[p.r.IntN(len(from))] }
-
-// name is a name of the other's, or one that is a little off, or none.
-func (p *prober) name() string {
-	s := p.secrets[p.r.IntN(len(p.secrets))]
-	switch p.r.IntN(4) {
-	case 0:
-		return s[:p.r.IntN(len(s))]
-	case 1:
-		return s + p.pick("#1", "/", "%00", "'", "/../x")
-	}
-	return s
-}
-
-func (p *prober) filter() string {
-	return p.pick(
-		`tenant = blue`, `not tenant = red`, `tenant = red or tenant = blue`, `not (tenant = red and tenant = blue)`, `tenant >= "a"`, `tenant in (blue, red)`,
-		`uri = "mem:docs/blue.md"`, `title = "Badgers"`, `everything`, `tenant = `, `)`, `tenant exists`, ``, `doc_id = "`+p.name()+`"`,
-	)
-}
-
-// request is one try.
-func (p *prober) request() (method, path, body string) {
+// request is one try of a tenant to see what another has.
+func request(p *probe.Prober) (method, path, body string) {
 	q := map[string]any{
-		"query":  p.pick("badger worms night", "den below the oak", "sett drawing", `"worms at night"`, "blue", p.name(), "x"),
-		"filter": p.filter(), "top_k": p.r.IntN(30) - 2, "mode": p.pick("", "hybrid", "dense", "sparse", "sparse"),
-		"collection": p.pick("", "default", "defaul", "private", "privat"), "as_of": p.pick("", "", "", "2024-01-01", "x"),
+		"query": p.Question(), "filter": p.Filter(), "top_k": p.N(30) - 2, "mode": p.Pick("", "hybrid", "dense", "sparse", "sparse"), "collection": p.Collection(), "as_of": p.Day(),
 	}
-	escaped := url.QueryEscape(p.name())
-	in := "collection=" + p.pick("", "default", "private", "none")
+	name := url.QueryEscape(p.Name())
+	in := "collection=" + url.QueryEscape(p.Collection())
 	post := func(path string, more ...string) (string, string, string) {
 		if len(more) > 0 {
-			q[p.pick(more...)] = p.name()
+			q[p.Pick(more...)] = p.Name()
 		}
-		b, _ := json.Marshal(q)
+		b, _ := json.Marshal(q) // texts and numbers
 		return "POST", path, string(b)
 	}
-	switch p.r.IntN(14) {
+	switch p.N(14) {
 	case 0, 1, 2:
 		return post("/v1/search")
 	case 3, 4:
@@ -65,59 +41,72 @@ func (p *prober) request() (method, path, body string) {
 	case 5, 6:
 		return post("/v1/explain", "chunk_id", "uri", "text")
 	case 7:
-		return "GET", "/v1/documents?" + in + "&prefix=" + p.pick("", "mem:docs/b", escaped) + "&limit=" + p.pick("1", "500", "0"), ""
+		return "GET", "/v1/documents?" + in + "&prefix=" + p.Pick("", "mem:docs/b", name) + "&limit=" + p.Pick("1", "500", "0"), ""
 	case 8:
-		return "GET", "/v1/documents?" + in + "&cursor=" + p.pick(base64.RawURLEncoding.EncodeToString([]byte(p.name())), "!", "AA"), ""
+		return "GET", "/v1/documents?" + in + "&cursor=" + p.Pick(base64.RawURLEncoding.EncodeToString([]byte(p.Name())), "!", "AA"), ""
 	case 9:
-		return "GET", p.pick("/v1/document", "/v1/document/chunks") + "?" + in + "&uri=" + escaped, ""
+		return "GET", p.Pick("/v1/document", "/v1/document/chunks") + "?" + in + "&uri=" + name, ""
 	case 10:
-		return "GET", "/v1/" + p.pick("chunks", "pictures", "jobs") + "/" + url.PathEscape(p.name()) + "?" + in, ""
+		return "GET", "/v1/" + p.Pick("chunks", "pictures", "jobs") + "/" + url.PathEscape(p.Name()) + p.Pick("", "", "/events") + "?" + in, ""
 	case 11:
-		return "DELETE", "/v1/document?" + in + "&uri=" + escaped, ""
+		return "DELETE", "/v1/document?" + in + "&uri=" + name, ""
 	case 12:
-		return p.pick("GET", "POST"), p.pick("/v1/collections", "/v1/jobs", "/metrics", "/v1/jobs/x/events", "/v1/jobs/x/cancel", "/v1/ingest"), p.pick("", "{}", `{"path":"/"}`)
+		return p.Pick("GET", "POST"), p.Pick("/v1/collections", "/v1/jobs", "/metrics", "/v1/jobs/x/events", "/v1/jobs/x/cancel", "/v1/ingest", "/openapi.json", "/readyz"), p.Pick("", "{}", `{"path":"/"}`)
 	}
-	return "POST", "/v1/ask", `{"query":` + p.pick(`"`+strings.Repeat("blue ", 900)+`"`, `5`, `"night"`) + `,"filter":` + p.pick(`"tenant = blue"`, `7`, `""`) + `}`
+	return "POST", "/v1/ask", `{"query":` + p.Pick(`"`+strings.Repeat("blue ", 900)+`"`, `5`, `"night"`) + `,"filter":` + p.Pick(`"tenant = blue"`, `7`, `""`) + `}`
 }
 
-// Nothing of another tenant's documents is shown, whatever is asked.
-func TestTenantsStayApart(t *testing.T) {
-	eng := engine(t, handbook)
-	private := rag.Bytes("mem:private/blue.md", []byte("---\ntenant: blue\n---\n# Ledger\n\nThe treasure of blue lies in the cellar.\n"))
-	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: "private", Sources: []rag.Sources{private}}); err != nil {
-		t.Fatal(err)
+// marked is an engine with the documents of two tenants, and teaches a prober the names of the second's.
+func marked(t *testing.T, p *probe.Prober) *rag.Engine {
+	t.Helper()
+	shared, hidden := probe.Documents()
+	eng := engine(t, shared)
+	for name, text := range hidden {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: probe.Hidden(), Sources: []rag.Sources{rag.Bytes("mem:hidden/"+name, []byte(text))}}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	c, _ := serve(t, access.Fixed(eng), httpapi.Options{Tokens: tokens(t), Write: true, Roots: []string{t.TempDir()}, Quota: httpapi.Quota{PerMinute: 100_000}})
-	red := c.as(redToken)
-	p := &prober{r: rand.New(rand.NewPCG(1, 2))}
-	secrets := []string{"worms", "Badger", "badger", "old oak", "drawing", "Sett", "blue-sett", "Ledger", "treasure", "cellar", "private", `"blue"`, string(dot(t, "blue-sett.png"))}
-	for _, collection := range []string{"default", "private"} {
+	pictures := 0
+	for _, collection := range []string{"default", probe.Hidden()} {
 		for k, err := range eng.Chunks(t.Context(), collection, rag.Eq("tenant", "blue")) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.secrets = append(p.secrets, k.ID, k.DocID, k.URI, "rag://default/"+k.DocID)
-			secrets = append(secrets, k.ID, k.DocID, k.URI)
+			p.Learn(k.ID, k.DocID, k.URI)
 			for _, m := range k.Images {
-				p.secrets = append(p.secrets, m.ID)
-				secrets = append(secrets, m.ID)
+				p.Learn(m.ID)
+				pictures++
 			}
 		}
 	}
-	if len(p.secrets) < 17 { // four passages and a picture
-		t.Fatalf("only %d secrets", len(p.secrets))
+	if pictures == 0 {
+		t.Fatal("the other tenant has no picture")
 	}
+	return eng
+}
+
+// Nothing of another tenant's documents is shown, whatever is asked: in bodies, heads, streams, pictures and errors.
+func TestTenantsStayApart(t *testing.T) {
+	p, dir := probe.New(t), t.TempDir()
+	eng := marked(t, p)
+	file := filepath.Join(dir, probe.Mark("job")+".md")
+	if err := os.WriteFile(file, []byte("---\ntenant: green\n---\nNothing of note.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := serve(t, access.Fixed(eng), httpapi.Options{Tokens: tokens(t), Write: true, Roots: []string{dir}, Quota: httpapi.Quota{PerMinute: 100_000}})
+	red, all := c.as(redToken), c.as(allToken)
+	for _, path := range []string{"/v1/search", "/v1/ask"} { // leaves traces
+		all.post(path, `{"query":"where is `+probe.Mark("question")+` kept"}`).wants(t, 200)
+	}
+	p.Learn(all.post("/v1/ingest", `{"path":"`+file+`"}`).wants(t, 202).get("job_id"))
 	found := 0
-	for range 1000 {
-		method, path, body := p.request()
-		a := red.do(method, path, body, "Accept", p.pick("", "text/event-stream"))
-		told := a.body + fmt.Sprint(a.header)
-		for _, s := range secrets {
-			if strings.Contains(told, s) && !mentions(path+body, s) {
-				t.Fatalf("%s %s %s: %d tells %q: %s", method, path, body, a.status, s, told)
-			}
+	for range probe.Requests {
+		method, path, body := request(p)
+		a := red.do(method, path, body, "Accept", p.Pick("", "text/event-stream"))
+		if leak := p.Leak(path+body, a.body+fmt.Sprint(a.header), []byte(a.body)); leak != "" {
+			t.Fatalf("%s %s %s: %d tells %q: %s", method, path, body, a.status, leak, a.body)
 		}
-		if strings.Contains(told, "heron of red") {
+		if strings.Contains(a.body, probe.Own) && !strings.Contains(body, probe.Own) {
 			found++
 		}
 		if a.status >= 500 {
@@ -125,32 +114,62 @@ func TestTenantsStayApart(t *testing.T) {
 		}
 	}
 	if found < 20 {
-		t.Errorf("only %d answers have the tenant's own passage: the test tells nothing", found)
+		t.Errorf("only %d answers have the tenant's own passages: the test shows little", found)
 	}
-	if l := c.as(allToken).get("/v1/collections").wants(t, 200); l.get("collections.0.documents") != "3" || l.get("collections.1.documents") != "1" {
+	if l := all.get("/v1/collections").wants(t, 200); l.get("collections.0.documents") != "1" || l.get("collections.1.documents") != "5" {
 		t.Errorf("something was deleted: %s", l.body)
 	}
 }
 
-// mentions reports whether a request has the text itself, so that an answer that repeats it tells nothing.
-func mentions(request, text string) bool {
-	plain, err := url.QueryUnescape(request)
-	return strings.Contains(request, text) || err == nil && strings.Contains(plain, text)
-}
-
-// What another tenant has looks like what is not there.
+// What another tenant has looks like what is not there: status, head and body are the same but for the name that was sent.
 func TestWhatIsHiddenIsMissing(t *testing.T) {
-	c, _ := serve(t, access.Fixed(engine(t, handbook)), httpapi.Options{Tokens: tokens(t), Write: true})
+	p := probe.New(t)
+	eng := marked(t, p)
+	c, _ := serve(t, access.Fixed(eng), httpapi.Options{Tokens: tokens(t), Write: true})
 	red := c.as(redToken)
-	same := func(method, hidden, missing string) {
-		t.Helper()
-		a, b := red.do(method, hidden, ""), red.do(method, missing, "")
-		if a.status != 404 || b.status != 404 || strings.ReplaceAll(a.body, "blue", "NAME") != strings.ReplaceAll(b.body, "gone", "NAME") {
-			t.Errorf("%s is %d %s\nand what is not there %d %s", hidden, a.status, a.body, b.status, b.body)
+	var chunk rag.Chunk
+	for k, err := range eng.Chunks(t.Context(), "default", rag.Eq("tenant", "blue")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chunk = k; len(k.Images) > 0 {
+			break
 		}
 	}
-	for _, method := range []string{"GET", "DELETE"} {
-		same(method, "/v1/document?uri=mem:docs/blue.md", "/v1/document?uri=mem:docs/gone.md")
+	for _, tt := range []struct{ method, path, body, hidden string }{
+		{"GET", "/v1/document?uri=NAME", "", chunk.URI},
+		{"DELETE", "/v1/document?uri=NAME", "", chunk.URI},
+		{"GET", "/v1/document/chunks?uri=NAME", "", chunk.URI},
+		{"GET", "/v1/documents?prefix=NAME", "", chunk.URI},
+		{"GET", "/v1/chunks/NAME", "", chunk.ID},
+		{"GET", "/v1/pictures/NAME", "", chunk.Images[0].ID},
+		{"POST", "/v1/explain", `{"query":"heron","chunk_id":"NAME"}`, chunk.ID},
+		{"POST", "/v1/explain", `{"query":"heron","uri":"NAME"}`, chunk.URI},
+		{"POST", "/v1/explain", `{"query":"heron","text":"NAME"}`, "It sleeps below the old oak"},
+		{"POST", "/v1/search", `{"query":"heron","collection":"NAME"}`, probe.Hidden()},
+		{"POST", "/v1/ask", `{"query":"heron","collection":"NAME"}`, probe.Hidden()},
+		{"POST", "/v1/search", `{"query":"heron","filter":"owner = NAME"}`, probe.Mark("value")},
+		{"POST", "/v1/search", `{"query":"heron","filter":"NAME = 7"}`, probe.Mark("field")},
+		{"GET", "/v1/documents?collection=NAME", "", probe.Hidden()},
+		{"DELETE", "/v1/document?uri=x&collection=NAME", "", probe.Hidden()},
+	} {
+		ask := func(name string) string {
+			a := red.do(tt.method, strings.ReplaceAll(tt.path, "NAME", url.QueryEscape(name)), strings.ReplaceAll(tt.body, "NAME", name))
+			a.header.Del("Date")
+			text := fmt.Sprint(a.status, a.header, a.body)
+			return passing.ReplaceAllString(strings.ReplaceAll(text, name, "NAME"), "")
+		}
+		missing := strings.Map(func(r rune) rune { // of the same length
+			if r >= 'a' && r <= 'y' {
+				return r + 1
+			}
+			return r
+		}, tt.hidden)
+		if diff := cmp.Diff(ask(missing), ask(tt.hidden)); diff != "" {
+			t.Errorf("%s %s %s tells whether %q is there (-missing +hidden):\n%s", tt.method, tt.path, tt.body, tt.hidden, diff)
+		}
 	}
-	same("GET", "/v1/document/chunks?uri=mem:docs/blue.md", "/v1/document/chunks?uri=mem:docs/gone.md")
 }
+
+// passing is what differs from one call to the next.
+var passing = regexp.MustCompile(`"(trace_id|elapsed_ms|total_ms|ms)":("[^"]*"|[0-9.e-]+)|X-Request-Id:\[[^]]*\]|Content-Length:\[[0-9]+\]`)

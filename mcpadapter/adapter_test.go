@@ -150,6 +150,9 @@ func TestToolsAnswerAsTheirSystemsDo(t *testing.T) {
 	if one := data["collections"].([]any)[0].(map[string]any); one["name"] != "default" || one["chunks"] != 2.0 || one["bm25_index"] != true || !strings.Contains(text, "| default | 2 | 2 | yes |") {
 		t.Errorf("%s %v", text, data)
 	}
+	if _, by := call(t, s, "get_document_summary", map[string]any{"source_hash": "rag://default/" + rag.DocumentID("default", "mem:docs/red.md"), "collection": "none"}); by["source_path"] != "mem:docs/red.md" {
+		t.Errorf("by the URI of its resource: %v", by)
+	}
 	_, data = call(t, s, "get_document_summary", map[string]any{"source_hash": "mem:docs/red.md"})
 	if diff := cmp.Diff([]string{"avg_chunk_size", "chunk_count", "images", "processed_at", "source_path", "status", "title", "total_chars", "uri"}, keys(data)); diff != "" || data["status"] != "success" {
 		t.Errorf("%s %v", diff, data)
@@ -398,12 +401,12 @@ func TestResourcesAreListedInPages(t *testing.T) {
 }
 
 func TestDomainsOfferTheirTools(t *testing.T) {
-	d, err := domain.Load("../examples/domains/admissions.yaml")
+	d, err := domain.Load("../examples/admissions/admissions.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	eng := engine(t)
-	dir := "../examples/domains/admissions"
+	dir := "../domain/testdata/admissions"
 	sets, err := d.Manifest(filepath.Join(dir, "manifest.jsonl"), dir)
 	if err != nil {
 		t.Fatal(err)

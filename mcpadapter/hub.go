@@ -163,13 +163,13 @@ func (a *Adapter) documentSummary() *tool {
 	return &tool{
 		name: "get_document_summary", title: "Describe a document", out: summary{}, run: runDocumentSummary,
 		about:  "Tell size, state and pictures of one document.",
-		params: []param{{name: "source_hash", kind: textKind, required: true, about: "SHA-256 of the file, ID of the document, or its path"}, a.collectionParam()},
+		params: []param{{name: "source_hash", kind: textKind, required: true, about: "SHA-256 of the file, ID of the document, its path, or its rag:// URI"}, a.collectionParam()},
 	}
 }
 
 func runDocumentSummary(ctx context.Context, c *call) (*reply, error) {
-	name := c.args.text("collection")
-	e, err := c.entry(ctx, name, c.args.text("source_hash"))
+	name, document := named(c.args.text("collection"), c.args.text("source_hash"))
+	e, err := c.entry(ctx, name, document)
 	if err != nil {
 		return nil, err
 	}

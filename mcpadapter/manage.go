@@ -26,16 +26,16 @@ func (a *Adapter) ingest() *tool {
 }
 
 func runIngest(ctx context.Context, c *call) (*reply, error) {
+	if !c.principal.Filter.IsZero() { // before the path is looked at: which files there are is not told either
+		return nil, fmt.Errorf("ingest: who sees only documents where %s may not: a file could take the place of somebody else's document under the same path: %w", c.principal.Filter, rag.ErrUnsupported)
+	}
 	path, err := c.adapter.allowed(c.args.text("path"))
 	if err != nil {
 		return nil, err
 	}
-	if !c.principal.Filter.IsZero() {
-		return nil, fmt.Errorf("ingest: who sees only documents where %s may not: a file could take the place of somebody else's document under the same path: %w", c.principal.Filter, rag.ErrUnsupported)
-	}
 	a, collection := c.adapter, c.args.text("collection")
 	j, err := a.jobs.Start(jobs.Spec{
-		Owner: c.principal.Name, Kind: jobs.KindIngest, Title: path, Target: collection,
+		Owner: c.principal.ID(), Kind: jobs.KindIngest, Title: path, Target: collection,
 		Work: jobs.Ingest(a.data.Lend, rag.IngestRequest{Collection: collection, Sources: []rag.Sources{rag.Path(path)}}),
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *Adapter) jobStatus() *tool {
 		about:  "Tell how far an ingest is.",
 		params: []param{{name: "job_id", kind: textKind, required: true}},
 		run: func(_ context.Context, c *call) (*reply, error) {
-			j, err := c.adapter.job(c.principal.Name, c.args.text("job_id"))
+			j, err := c.adapter.job(c.principal.ID(), c.args.text("job_id"))
 			if err != nil {
 				return nil, err
 			}
@@ -104,7 +104,7 @@ func (a *Adapter) cancelJob() *tool {
 		about:  "End an ingest. Documents that were written stay, each whole.",
 		params: []param{{name: "job_id", kind: textKind, required: true}},
 		run: func(ctx context.Context, c *call) (*reply, error) {
-			j, err := c.adapter.job(c.principal.Name, c.args.text("job_id"))
+			j, err := c.adapter.job(c.principal.ID(), c.args.text("job_id"))
 			if err != nil {
 				return nil, err
 			}
@@ -130,10 +130,10 @@ func (a *Adapter) deleteDocument() *tool {
 	return &tool{
 		name: "delete_document", title: "Delete a document", out: deleted{}, effect: deletes,
 		about:  "Remove one document from a collection. The file itself stays.",
-		params: []param{{name: "document", kind: textKind, required: true, about: "path, ID or SHA-256"}, a.collectionParam()},
+		params: []param{{name: "document", kind: textKind, required: true, about: "path, ID, SHA-256 or rag:// URI"}, a.collectionParam()},
 		run: func(ctx context.Context, c *call) (*reply, error) {
-			name := c.args.text("collection")
-			e, err := c.entry(ctx, name, c.args.text("document"))
+			name, document := named(c.args.text("collection"), c.args.text("document"))
+			e, err := c.entry(ctx, name, document)
 			if err != nil {
 				return nil, err
 			}

@@ -76,7 +76,7 @@ func fileName(uri string) string {
 
 // resourceURI names a document as a resource.
 func resourceURI(collection, docID string) string {
-	return "rag://" + url.PathEscape(collection) + "/" + docID
+	return resourceScheme + url.PathEscape(collection) + "/" + docID
 }
 
 // markdown writes passages for a reader, numbered as in the citations.

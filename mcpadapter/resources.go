@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -15,8 +14,9 @@ import (
 )
 
 const (
-	collectionsURI   = "rag://collections"
-	documentTemplate = "rag://{collection}/{document}"
+	resourceScheme   = "rag://"
+	collectionsURI   = resourceScheme + "collections"
+	documentTemplate = resourceScheme + "{collection}/{document}"
 
 	// listedPage is how many documents resources/list gives at once.
 	listedPage = 100
@@ -81,11 +81,7 @@ func (a *Adapter) readCollections(ctx context.Context, v *view, uri string) (*mc
 }
 
 func (a *Adapter) readDocument(ctx context.Context, v *view, uri string) (*mcp.ResourceContents, error) {
-	name, id, _ := strings.Cut(strings.TrimPrefix(uri, "rag://"), "/")
-	name, err := url.PathUnescape(name)
-	if err != nil {
-		return nil, fmt.Errorf("no such document: %w", rag.ErrNotFound)
-	}
+	name, id := named("", uri)
 	e, err := v.entry(ctx, name, id)
 	if err != nil {
 		return nil, err

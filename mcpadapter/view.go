@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -57,7 +58,7 @@ type views struct {
 
 	mu     sync.Mutex
 	shared *shared
-	of     *recent.Values[*view] // by name and filter of the principal
+	of     *recent.Values[*view] // by ID of the principal
 }
 
 // maxViews is how many principals are remembered. Who is forgotten waits at the next call as at the first.
@@ -70,7 +71,7 @@ func (v *views) get(e *rag.Engine, p access.Principal) *view {
 	if v.shared == nil || v.shared.engine != e {
 		v.shared, v.of = &shared{engine: e}, recent.New[*view](maxViews)
 	}
-	return v.of.Get(p.Name+"\x00"+p.Filter.String(), func() *view {
+	return v.of.Get(p.ID(), func() *view {
 		one := &view{engine: e, shared: v.shared, domains: v.domains, agents: map[string]*agent.Agent{}}
 		if !p.Filter.IsZero() {
 			one.engine = e.Scoped(p.Filter)
@@ -111,6 +112,18 @@ func (v *view) ruled(q rag.Query, now time.Time) (rag.Query, error) {
 		return d.Query(q, now)
 	}
 	return q, nil
+}
+
+// named reads the name of a document. The URI of a resource names its collection too, which counts before the one given.
+func named(collection, name string) (string, string) {
+	of, id, ok := strings.Cut(strings.TrimPrefix(name, resourceScheme), "/")
+	if !ok || !strings.HasPrefix(name, resourceScheme) {
+		return collection, name
+	}
+	if plain, err := url.PathUnescape(of); err == nil {
+		of = plain
+	}
+	return of, id
 }
 
 // entry finds a document by its URI, its path, its ID or the digest of its source.

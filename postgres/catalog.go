@@ -241,13 +241,15 @@ func (c *Catalog) Entries(ctx context.Context, collection, prefix, after string)
 	})
 }
 
-// Collections lists the collections by name.
+// Collections lists the collections by name. Pending in their headers has also what workers are changing.
 func (c *Catalog) Collections(ctx context.Context) (infos []rag.CollectionInfo, err error) {
 	err = c.pool.do(ctx, func(ctx context.Context) error {
 		rows, err := c.pool.Query(ctx, `
 			select name, header, documents, chunks,
 				(select count(*) from picture_uses u where u.collection = c.id),
-				(select max(ingested)::text from documents d where d.collection = c.id)
+				(select max(ingested)::text from documents d where d.collection = c.id),
+				(select array_agg(distinct u) from queue q, unnest(q.changing || case when q.stale = '{}' then '{}' else array[q.uri] end) u
+					where q.collection = c.name and (q.touched <> '{}' or q.stale <> '{}'))
 			from collections c order by name`)
 		if err != nil {
 			return err
@@ -261,7 +263,8 @@ func (c *Catalog) Collections(ctx context.Context) (infos []rag.CollectionInfo, 
 func scanInfo(row pgx.CollectableRow) (info rag.CollectionInfo, err error) {
 	var header []byte
 	var updated *string
-	if err := row.Scan(&info.Name, &header, &info.Documents, &info.Chunks, &info.Images, &updated); err != nil {
+	var changing []string // by workers
+	if err := row.Scan(&info.Name, &header, &info.Documents, &info.Chunks, &info.Images, &updated, &changing); err != nil {
 		return info, err
 	}
 	if info.Updated, err = instant(updated); err != nil || header == nil {
@@ -270,16 +273,20 @@ func scanInfo(row pgx.CollectableRow) (info rag.CollectionInfo, err error) {
 	if info.Header, err = decode[rag.Header](header); err != nil {
 		return info, fmt.Errorf("header of collection %q: %w", info.Name, err)
 	}
+	info.Header.Pending = append(info.Header.Pending, changing...)
 	return info, nil
 }
 
-// Drop removes a collection with its pictures; an unknown one is not an error.
+// Drop removes a collection with its pictures and its queue; an unknown one is not an error.
 func (c *Catalog) Drop(ctx context.Context, collection string) error {
 	if !isText(collection) {
 		return ctx.Err()
 	}
 	return c.pool.inTx(ctx, func(tx pgx.Tx) error {
 		if err := c.checkHeld(ctx, tx, collection); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `delete from queue where collection = $1`, collection); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `

@@ -41,6 +41,15 @@ type chunkRows struct {
 // Commit applies the changes in order and atomically. A document's chunk ID that another live chunk of the collection has
 // is ErrInvalid, ErrLocked a lock on the collection that this catalog took and lost since.
 func (c *Catalog) Commit(ctx context.Context, collection string, changes []rag.Change) error {
+	return c.commit(ctx, collection, changes, func(ctx context.Context, tx pgx.Tx) (id int64, err error) {
+		err = tx.QueryRow(ctx, `
+			insert into collections (name) values ($1) on conflict (name) do update set name = excluded.name returning id`, collection).Scan(&id)
+		return id, err
+	})
+}
+
+// commit applies changes in one transaction that begins with finding the collection.
+func (c *Catalog) commit(ctx context.Context, collection string, changes []rag.Change, find func(context.Context, pgx.Tx) (id int64, err error)) error {
 	if err := errors.Join(ctx.Err(), checkCollection(collection)); err != nil {
 		return err
 	}
@@ -55,9 +64,7 @@ func (c *Catalog) Commit(ctx context.Context, collection string, changes []rag.C
 		if err := c.checkHeld(ctx, tx, collection); err != nil {
 			return err
 		}
-		var id int64
-		err := tx.QueryRow(ctx, `
-			insert into collections (name) values ($1) on conflict (name) do update set name = excluded.name returning id`, collection).Scan(&id)
+		id, err := find(ctx, tx)
 		if err != nil || len(steps) == 0 {
 			return err
 		}

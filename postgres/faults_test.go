@@ -3,197 +3,86 @@ package postgres_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/url"
-	"sync"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	_ "github.com/seed-d8745b77/rag/defaults"
 	"github.com/seed-d8745b77/rag/postgres"
+	"github.com/seed-d8745b77/rag/ragtest"
 )
 
-// proxy stands between the providers and the server, and cuts all connections after a number of bytes from the server's
-// clients.
-type proxy struct {
-	to    string
-	left  atomic.Int64 // bytes until the cut; below 0: none
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-}
-
-// through starts a proxy before a database and returns its settings.
-func through(t *testing.T, at postgres.Config) (*proxy, postgres.Config) {
+// hostOf is host and port of a database.
+func hostOf(t *testing.T, at postgres.Config) string {
 	t.Helper()
 	u, err := url.Parse(at.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{to: u.Host, conns: map[net.Conn]bool{}}
-	p.left.Store(-1)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return u.Host
+}
+
+// via is a database that is reached at another host and port.
+func via(t *testing.T, at postgres.Config, host string) postgres.Config {
+	t.Helper()
+	at.DSN = strings.Replace(at.DSN, hostOf(t, at), host, 1)
+	return at
+}
+
+func TestCatalogFaults(t *testing.T) {
+	at := database(t, "")
+	ragtest.TestCatalogFaults(t, hostOf(t, at), func(t *testing.T, host string) rag.Catalog {
+		return openedAt(t, via(t, at, host), postgres.OpenCatalog)
+	})
+}
+
+func TestVectorFaults(t *testing.T) {
+	at := database(t, "")
+	ragtest.TestVectorStoreFaults(t, hostOf(t, at), func(t *testing.T, host string) rag.VectorStore {
+		return openedAt(t, postgres.VectorConfig{Config: via(t, at, host)}, postgres.OpenVectors)
+	})
+}
+
+func TestSparseFaults(t *testing.T) {
+	at := database(t, "")
+	ragtest.TestSparseIndexFaults(t, hostOf(t, at), func(t *testing.T, host string) rag.SparseIndex {
+		return openedAt(t, postgres.SparseConfig{Config: via(t, at, host)}, postgres.OpenSparse)
+	})
+}
+
+func openedAt[S, C any](t *testing.T, c C, open func(context.Context, C) (S, error)) S {
+	t.Helper()
+	s, err := open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close(); p.cut() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go p.serve(conn)
-		}
-	}()
-	u.Host = listener.Addr().String()
-	at.DSN = u.String()
-	return p, at
+	return s
 }
 
-func (p *proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.to)
-	if err != nil {
-		client.Close()
-		return
-	}
-	p.mu.Lock()
-	p.conns[client], p.conns[server] = true, true
-	p.mu.Unlock()
-	go func() {
-		_, _ = io.Copy(client, server)
-		client.Close()
-	}()
-	defer server.Close()
-	buf := make([]byte, 512)
-	for {
-		n, err := client.Read(buf)
-		if n > 0 {
-			if left := p.left.Load(); left >= 0 && p.left.Add(int64(-n)) < 0 {
-				p.left.Store(-1)
-				p.cut()
-				return
-			}
-			if _, err := server.Write(buf[:n]); err != nil {
-				return
-			}
-		}
+func TestEngineFaults(t *testing.T) {
+	ragtest.TestEngineFaults(t, hostOf(t, database(t, "")), func(t *testing.T, host string) *rag.Engine {
+		at := via(t, database(t, ""), host)
+		c := openedAt(t, at, postgres.OpenCatalog)
+		v := openedAt(t, postgres.VectorConfig{Config: at}, postgres.OpenVectors)
+		x := openedAt(t, postgres.SparseConfig{Config: at}, postgres.OpenSparse)
+		eng, err := rag.Open("", rag.WithLockWait(time.Minute), rag.WithEmbedder(&ragtest.HashEmbedder{Dims: 32}), rag.WithCatalog(c), rag.WithVectorStore(v), rag.WithSparseIndex(x))
 		if err != nil {
-			return
+			t.Fatal(err)
 		}
-	}
-}
-
-// cut closes all connections.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for conn := range p.conns {
-		conn.Close()
-	}
-	clear(p.conns)
-}
-
-// A connection that is cut at any place of a write leaves all or nothing of it, the error is ErrUnavailable, and the next call
-// works.
-func TestConnectionCut(t *testing.T) {
-	p, at := through(t, database(t, ""))
-	c, err := postgres.OpenCatalog(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	v, err := postgres.OpenVectors(t.Context(), postgres.VectorConfig{Config: at})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer v.Close()
-	x, err := postgres.OpenSparse(t.Context(), postgres.SparseConfig{Config: at})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	for _, store := range []struct {
-		name  string
-		write func(version string) error
-		read  func() ([]string, error) // the version of each of two records
-	}{
-		{"catalog", func(version string) error {
-			return c.Commit(t.Context(), "c", []rag.Change{cutPaper("a", version), cutPaper("b", version)})
-		}, func() (versions []string, err error) {
-			chunks, err := c.Chunks(t.Context(), "c", []string{"a#0", "b#0"})
-			for _, chunk := range chunks {
-				versions = append(versions, chunk.Text)
-			}
-			return versions, err
-		}},
-		{"vectors", func(version string) error {
-			meta := rag.Meta{"version": version}
-			return v.Upsert(t.Context(), "c", []rag.VectorRecord{{ID: "a", Vector: []float32{1, 0}, Meta: meta}, {ID: "b", Vector: []float32{0, 1}, Meta: meta}})
-		}, func() (versions []string, err error) {
-			return versionsOf(func(version string) ([]rag.Match, error) {
-				return v.Search(t.Context(), "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 5, Filter: rag.Eq("version", version)})
-			})
-		}},
-		{"words", func(version string) error {
-			meta := rag.Meta{"version": version}
-			return x.Upsert(t.Context(), "c", []rag.TextRecord{{ID: "a", Text: "harbour", Meta: meta}, {ID: "b", Text: "harbour", Meta: meta}})
-		}, func() (versions []string, err error) {
-			return versionsOf(func(version string) ([]rag.Match, error) {
-				return x.Search(t.Context(), "c", rag.SparseQuery{Text: "harbour", K: 5, Filter: rag.Eq("version", version)})
-			})
-		}},
-	} {
-		t.Run(store.name, func(t *testing.T) {
-			if err := store.write("0"); err != nil {
-				t.Fatal(err)
-			}
-			failed := 0
-			for n := 1; n < 60; n++ {
-				version := fmt.Sprint(n % 60)
-				p.left.Store(int64(n * 97)) // somewhere else each time
-				err := store.write(version)
-				p.left.Store(-1)
-				if err != nil {
-					failed++
-				}
-				if err != nil && !errors.Is(err, rag.ErrUnavailable) {
-					t.Errorf("cut after %d bytes: %v, want ErrUnavailable", n*97, err)
-				}
-				got, readErr := store.read()
-				if errors.Is(readErr, rag.ErrUnavailable) { // on a connection that was idle when it was cut
-					got, readErr = store.read()
-				}
-				if readErr != nil || len(got) != 2 || got[0] != got[1] || err == nil && got[0] != version {
-					t.Fatalf("cut after %d bytes, %v: the versions %v are there, %v", n*97, err, got, readErr)
-				}
-			}
-			if failed == 0 {
-				t.Error("no write was cut")
+		t.Cleanup(func() {
+			if err := errors.Join(eng.Close(), c.Close(), v.Close(), x.Close()); err != nil {
+				t.Error(err)
 			}
 		})
-	}
+		return eng
+	})
 }
 
-// versionsOf asks for each version that there may be.
-func versionsOf(search func(version string) ([]rag.Match, error)) (versions []string, err error) {
-	for n := range 60 {
-		found, err := search(fmt.Sprint(n))
-		if err != nil {
-			return nil, err
-		}
-		for range found {
-			versions = append(versions, fmt.Sprint(n))
-		}
-	}
-	return versions, nil
-}
-
-func cutPaper(uri, version string) rag.Change {
+func onePaper(uri, version string) rag.Change {
 	return rag.Change{Put: &rag.Record{
 		Entry:    rag.Entry{URI: uri, Chunks: []rag.ChunkRef{{ID: uri + "#0"}}},
 		Document: rag.Document{URI: uri, Text: version},
@@ -210,7 +99,7 @@ func TestTimeOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.Commit(t.Context(), "c", []rag.Change{cutPaper("a", "1")}); err != nil {
+	if err := c.Commit(t.Context(), "c", []rag.Change{onePaper("a", "1")}); err != nil {
 		t.Fatal(err)
 	}
 	free := holdTable(t, at, "documents")
@@ -231,7 +120,8 @@ func TestTimeOut(t *testing.T) {
 // A holder whose connection broke is refused once another writes.
 func TestLostLock(t *testing.T) {
 	direct := database(t, "")
-	p, at := through(t, direct)
+	p := ragtest.NewProxy(t, hostOf(t, direct))
+	at := via(t, direct, p.Addr)
 	one, err := postgres.OpenCatalog(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
@@ -247,20 +137,20 @@ func TestLostLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	if err := one.Commit(t.Context(), "c", []rag.Change{cutPaper("a", "1")}); err != nil {
+	if err := one.Commit(t.Context(), "c", []rag.Change{onePaper("a", "1")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := two.LockCollection(t.Context(), "c", 0); !errors.Is(err, rag.ErrLocked) {
 		t.Fatalf("a lock that is held: %v, want ErrLocked", err)
 	}
-	p.cut()
+	p.CutAll()
 	release, err := two.LockCollection(t.Context(), "c", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	for range 3 { // the first calls may find connections that were cut
-		err = one.Commit(t.Context(), "c", []rag.Change{cutPaper("a", "2")})
+		err = one.Commit(t.Context(), "c", []rag.Change{onePaper("a", "2")})
 		if !errors.Is(err, rag.ErrUnavailable) {
 			break
 		}

@@ -27,9 +27,11 @@ import (
 const workEnv = "RAG_TEST_POSTGRES_WORK"
 
 type work struct {
-	Task   string // "ingest", or "search" until the input ends
+	Task   string // "ingest", "search" until the input ends, "find" likewise what may not be there yet, "work" until the queue is empty
 	At     postgres.Config
 	Folder string
+	Papers int           // "find": how many there are
+	Lease  time.Duration // "work"
 }
 
 // workAs does the work and returns the exit code. An ingest says on its output when documents are committed.
@@ -52,8 +54,16 @@ func (w *work) do() error {
 		return err
 	}
 	defer eng.Close()
-	if w.Task == "search" {
-		return w.search(eng)
+	switch w.Task {
+	case "search":
+		return w.search(func() error { return lookUp(eng, rand.IntN(papers)) }) //nolint:gosec // any of them
+	case "find":
+		return w.search(func() error { return find(eng, rand.IntN(w.Papers)) }) //nolint:gosec // any of them
+	case "work":
+		return w.work(eng)
+	}
+	if do := crashTasks[w.Task]; do != nil {
+		return do(context.Background(), eng, w.Folder)
 	}
 	_, err = eng.Ingest(context.Background(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(w.Folder)}, Progress: func(p rag.Progress) {
 		if p.Stage == rag.StageUpsert {
@@ -65,7 +75,7 @@ func (w *work) do() error {
 }
 
 // search looks documents up until its input ends: each must be found at any time, in one version.
-func (w *work) search(eng *rag.Engine) error {
+func (w *work) search(lookUp func() error) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -78,7 +88,7 @@ func (w *work) search(eng *rag.Engine) error {
 			return nil
 		default:
 		}
-		if err := lookUp(eng, rand.IntN(papers)); err != nil { //nolint:gosec // any of them
+		if err := lookUp(); err != nil {
 			return err
 		}
 	}
@@ -115,6 +125,11 @@ func paperName(i int) string { return fmt.Sprintf("paper%02d.txt", i) }
 // writePapers writes a version of all documents, of three passages each.
 func writePapers(t *testing.T, folder string, version int) {
 	t.Helper()
+	writeSome(t, folder, version, papers)
+}
+
+func writeSome(t *testing.T, folder string, version, papers int) {
+	t.Helper()
 	for i := range papers {
 		var b strings.Builder
 		for part := range 3 {
@@ -127,7 +142,7 @@ func writePapers(t *testing.T, folder string, version int) {
 }
 
 // openEngine opens an engine over the database. It is deterministic, and small enough to be opened by many.
-func openEngine(at postgres.Config, wait time.Duration) (*rag.Engine, error) {
+func openEngine(at postgres.Config, wait time.Duration, opts ...rag.Option) (*rag.Engine, error) {
 	settings, err := json.Marshal(at)
 	if err != nil {
 		return nil, err
@@ -136,7 +151,8 @@ func openEngine(at postgres.Config, wait time.Duration) (*rag.Engine, error) {
 	c.Catalog = rag.ProviderConfig{Provider: "postgres", Settings: settings}
 	c.VectorStore, c.SparseIndex = c.Catalog, c.Catalog
 	c.EmbedCache.Provider, c.Transforms = rag.None, []rag.ProviderConfig{}
-	return rag.Open("", rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}), rag.WithLockWait(wait))
+	opts = append([]rag.Option{rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}), rag.WithLockWait(wait)}, opts...)
+	return rag.Open("", opts...)
 }
 
 // process is another process of the test binary.
@@ -198,11 +214,11 @@ func TestProcesses(t *testing.T) {
 	}
 	writePapers(t, folder, 1)
 	ingest()
-	searching := start(t, work{"search", at, folder})
+	searching := start(t, work{Task: "search", At: at, Folder: folder})
 
 	t.Run("two ingest the same folder", func(t *testing.T) {
 		writePapers(t, folder, 2)
-		one, two := start(t, work{"ingest", at, folder}), start(t, work{"ingest", at, folder})
+		one, two := start(t, work{Task: "ingest", At: at, Folder: folder}), start(t, work{Task: "ingest", At: at, Folder: folder})
 		one.in.Close() // one of them waits for the other
 		two.in.Close()
 		one.finish(t)
@@ -211,7 +227,7 @@ func TestProcesses(t *testing.T) {
 	})
 	t.Run("who writes is named", func(t *testing.T) {
 		writePapers(t, folder, 3)
-		p := start(t, work{"ingest", at, folder})
+		p := start(t, work{Task: "ingest", At: at, Folder: folder})
 		p.out.Scan() // it has committed something, and waits
 		hasty, err := openEngine(at, 0)
 		if err != nil {
@@ -232,7 +248,7 @@ func TestProcesses(t *testing.T) {
 	t.Run("one that is killed is followed by the next", func(t *testing.T) {
 		for version := 4; version < 7; version++ {
 			writePapers(t, folder, version)
-			p := start(t, work{"ingest", at, folder})
+			p := start(t, work{Task: "ingest", At: at, Folder: folder})
 			p.out.Scan()
 			if err := p.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -255,6 +271,11 @@ func TestProcesses(t *testing.T) {
 
 // whole checks that every document is there once, in one version, and that the indexes hold what the catalog says.
 func whole(t *testing.T, eng *rag.Engine, version string) {
+	t.Helper()
+	wholeOf(t, eng, version, papers)
+}
+
+func wholeOf(t *testing.T, eng *rag.Engine, version string, papers int) {
 	t.Helper()
 	n := 0
 	for e, err := range eng.Documents(t.Context(), "") {

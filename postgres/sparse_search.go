@@ -104,12 +104,14 @@ func (s *statement) search(asked *terms.Asked, q rag.SparseQuery) string {
 			, best as (select passage, score from scored order by score desc fetch first (` + k + `) rows with ties)
 			select p.id, score / ` + scoreUnit + ` from best join word_passages p on p.no = passage order by score desc, p.id limit ` + k
 	}
-	// Each passage is looked up by its number. What a filter lets through is a guess to the planner, and joined the other way
-	// round it can cost the square of the passages.
+	// Each passage is looked up by its number, the best first, until there are enough. What a filter lets through is a guess to
+	// the planner, and joined the other way round it can cost the square of the passages.
 	return s.hits(asked.Clauses) + from + `
-		select id, score / ` + scoreUnit + ` from scored join lateral (
-			select p.id from word_passages p where p.no = passage and ` + s.args.where(q.Filter) + ` offset 0) as allowed on true
-		order by score desc, id limit ` + k
+		, best as (
+			select id, score from (select passage, score from scored order by score desc) as ranked join lateral (
+				select p.id from word_passages p where p.no = passage and ` + s.args.where(q.Filter) + ` offset 0) as allowed on true
+			order by score desc fetch first (` + k + `) rows with ties)
+		select id, score / ` + scoreUnit + ` from best order by score desc, id limit ` + k
 }
 
 // hits finds the passages of each clause.

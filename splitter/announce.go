@@ -9,8 +9,8 @@ import (
 // directly followed by its parameters, and a result. Markup is taken off before.
 var signature = regexp.MustCompile(`^(?:[A-Za-z_][\w.\[\]<>]*\s+){0,3}[A-Za-z_~][\w.:<>]*[(\[].*[)\]](?:\s*(?:->|→|=>|:|\bthrows\b|\[source\]|¶|#).*)?;?$`)
 
-// longestSignature bounds, in bytes, what is tried as a signature.
-const longestSignature = 600
+// longestSignature bounds, in bytes, what is tried as a signature: those with dozens of parameters have a thousand.
+const longestSignature = 2000
 
 // announces reports whether block a only makes sense with the beginning of block b: the term of a definition, the
 // signature of an API entry, or a sentence that ends in a colon before a list, code or table.

@@ -103,6 +103,21 @@ func TestKeptWhole(t *testing.T) {
 	}
 }
 
+// A signature has marks that end sentences elsewhere, and stays whole beside a description of any length.
+func TestSignatureIsNotCut(t *testing.T) {
+	const signature = "class lib.Border(input, widths, mode='reflect', value=0., eps=1.) → Tensor | tuple[Tensor, ...]"
+	for size := 40; size <= 200; size += 5 {
+		for sentences := range 40 {
+			doc := markdown("# lib.Border\n\n" + signature + "\n\n" + strings.Repeat("Words that describe it. ", sentences))
+			for _, s := range []rag.Splitter{recursive(t, splitter.Config{MaxTokens: size}), section(t, splitter.Config{MaxTokens: size})} {
+				if first := texts(t, s, doc)[0]; !strings.HasPrefix(first, "# lib.Border\n\n"+signature) {
+					t.Fatalf("with %d tokens a chunk and %d sentences: %q", size, sentences, first)
+				}
+			}
+		}
+	}
+}
+
 func TestOversize(t *testing.T) {
 	s := recursive(t, splitter.Config{MaxTokens: 16})
 	for name, tt := range map[string]struct{ text, border string }{
@@ -204,14 +219,14 @@ func TestConfig(t *testing.T) {
 func TestRegister(t *testing.T) {
 	var p rag.Providers
 	splitter.Register(&p)
-	if diff := cmp.Diff([]string{"recursive", "section"}, p.Splitters.Names()); diff != "" {
+	if diff := cmp.Diff([]string{"fixed", "recursive", "section"}, p.Splitters.Names()); diff != "" {
 		t.Error(diff)
 	}
 	s, err := p.Splitters.New("section", rag.Env{}, []byte(`{"max_tokens": 64}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.(rag.Fingerprinter).Fingerprint(), "section/v2/64/9/16"; got != want {
+	if got, want := s.(rag.Fingerprinter).Fingerprint(), "section/v3/64/9/16"; got != want {
 		t.Errorf("fingerprint %q, want %q", got, want)
 	}
 	if _, err := p.Splitters.New("section", rag.Env{}, []byte(`{"max_token": 64}`)); !errors.Is(err, rag.ErrInvalid) {

@@ -8,8 +8,10 @@
 //   - "recursive" keeps a small section together with its few subsections, and
 //   - "section" never joins two sections.
 //
-// The work is done in three steps: the text is read as blocks (heading, paragraph, list item, code fence, table), the
-// blocks become units that must not be cut (a sentence, a whole fence, a whole table), and runs of units become chunks.
+// A third, "fixed", cuts windows of one length, as many other pipelines do.
+//
+// The work of the two is done in three steps: the text is read as blocks (heading, paragraph, list item, code fence, table), the
+// blocks become units that must not be cut (a sentence, a signature, a whole fence, a whole table), and runs of units become chunks.
 // Where a run is too long it is cut at the strongest boundary inside; between boundaries of equal strength the hash of
 // the text behind the boundary decides. So the place of a cut depends on the text around it alone, never on a count
 // from the start of the section, and an edit moves no cut far away from it.
@@ -25,7 +27,7 @@ import (
 )
 
 // Version of the rules that place cuts. It changes whenever the same text would be cut in another way.
-const version = 2
+const version = 3
 
 // Config sizes chunks. The zero value is the default.
 type Config struct {

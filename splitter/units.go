@@ -55,6 +55,10 @@ func (b *builder) addBlock(bl block) {
 	first := len(b.units)
 	switch bl.kind {
 	case paragraph, item:
+		if bl.kind == paragraph && isSignature(strings.TrimSpace(b.text[bl.start:bl.end])) {
+			b.add(bl.start, bl.end, byRow, stepWords, false) // "value=0.) → Tensor" ends no sentence
+			break
+		}
 		pos := bl.start
 		for _, s := range sentences(b.text[bl.start:bl.end]) {
 			b.add(pos, pos+s.length, s.before, stepLines, true)

@@ -22,10 +22,11 @@ type OverlapConfig struct {
 	Similarity float64 `json:"similarity"` // cosine from which sentences in other words, or another language, say the same; 0: 0.72; above 0 to 1. Used where there is an embedder that knows the languages
 }
 
-// Overlap judges without a chat model. A claim is supported if up to three neighbouring sentences of the passage have most
-// of its words, or mean nearly the same by the embedder, and every number, date and name of it, negate as often, and give
-// none of the opposites that are known here ("before" for "after"). It does not reason: what follows from a passage only by
-// calculation, or in quite other words, it finds unsupported. It is safe for concurrent use.
+// Overlap judges without a chat model. A claim is supported if it stands in the passage as it is. Else up to three
+// neighbouring sentences of the passage must have most of its words, or mean nearly the same by the embedder, and every
+// number, date and name of it, negate as often, and give none of the opposites that are known here ("before" for "after").
+// It does not reason: what follows from a passage only by calculation, or in quite other words, it finds unsupported. It is
+// safe for concurrent use.
 type Overlap struct {
 	embedder rag.Embedder // nil: words only
 	analyzer *analyze.Analyzer
@@ -81,6 +82,9 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 	if len(words) == 0 {
 		return rag.Verdict{Reason: "the claim has no words to compare"}, nil
 	}
+	if quoted(c) {
+		return rag.Verdict{Supported: true, Reason: "the passage says so word by word: " + short(c.Text)}, nil
+	}
 	t := &statement{c, facts(c.Text), facts(c.Passage)}
 	if lack := t.of.lackingIn(t.in.numbers); lack != "" {
 		return rag.Verdict{Reason: "the passage does not have " + lack}, nil
@@ -115,6 +119,26 @@ func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
 		return rag.Verdict{Reason: reason + ": " + short(best.text)}, nil
 	}
 	return v.bySimilarity(ctx, t, windows, foreign, claimLanguage, passageLanguage)
+}
+
+// quoted reports whether a claim consists of whole sentences of the passage, one behind the other, word by word. What is
+// looked at below would doubt some of them: whose a number is can only be guessed.
+func quoted(c rag.Claim) bool {
+	claim := plain(c.Text)
+	sentences := cite.Sentences(c.Passage)
+	for start := range sentences {
+		for end := start; end < len(sentences) && end < start+mostSentences; end++ {
+			if plain(c.Passage[sentences[start].Start:sentences[end].End]) == claim {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain is a text without differences of case, accents and white space, and without the mark of its end.
+func plain(text string) string {
+	return strings.TrimRight(strings.Join(strings.Fields(analyze.Fold(text)), " "), ".!?。！？ ")
 }
 
 // needed is the share of words that sentences must have: several have more by chance, so of what a single one may lack half

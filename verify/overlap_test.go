@@ -92,6 +92,31 @@ func TestOverlapOnAnnotatedClaims(t *testing.T) {
 	}
 }
 
+// A whole sentence of the passage is supported whatever else the passage says of numbers; a part of one may say the opposite.
+func TestOverlapTakesWholeSentences(t *testing.T) {
+	v, err := verify.NewOverlap(nil, verify.OverlapConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const passage = "# Receipts\n\nEvery receipt above 15 EUR is photographed; below that the amount is enough. Claims below 40 EUR need no receipt of the amount.\n\n" +
+		"Nobody says that every receipt above 90 EUR is photographed."
+	for claim, want := range map[string]bool{
+		"Every receipt above 15 EUR is photographed; below that the amount is enough.":                                                    true,
+		"every receipt above 15 EUR is photographed;  below that the amount is enough":                                                    true,
+		"Every receipt above 15 EUR is photographed; below that the amount is enough. Claims below 40 EUR need no receipt of the amount.": true,
+		"Every receipt above 40 EUR is photographed; below that the amount is enough.":                                                    false,
+		"Every receipt above 90 EUR is photographed.":                                                                                     false,
+	} {
+		got, err := v.Verify(t.Context(), []rag.Claim{{Text: claim, Passage: passage}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].Supported != want {
+			t.Errorf("%q: %+v", claim, got[0])
+		}
+	}
+}
+
 func TestOverlapSettingsAndErrors(t *testing.T) {
 	for _, c := range []verify.OverlapConfig{{Coverage: -1}, {Coverage: 1.1}, {Similarity: 2}} {
 		if _, err := verify.NewOverlap(nil, c); !errors.Is(err, rag.ErrInvalid) {

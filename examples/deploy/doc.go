@@ -1,2 +1,3 @@
-// Package deploy has no code: it holds files with which `rag serve http` is run as a service, and checks them.
+// Package deploy has no code: it holds files with which `rag serve http` is run as a service, over a data folder or with
+// workers over a PostgreSQL, and checks them.
 package deploy

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -125,6 +126,11 @@ func New(t *testing.T, example string, env ...string) *System {
 
 // In returns the system for a subtest.
 func (s *System) In(t *testing.T) *System { return &System{t: t, Dir: s.Dir, env: s.env} }
+
+// With returns the system with more in the environment of its commands, which goes before what is there.
+func (s *System) With(env ...string) *System {
+	return &System{t: s.t, Dir: s.Dir, env: append(slices.Clone(s.env), env...)}
+}
 
 // Write makes or replaces a file of the project.
 func (s *System) Write(name, content string) {

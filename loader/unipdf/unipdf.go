@@ -61,6 +61,9 @@ func New(c Config) (*Loader, error) {
 	return &Loader{c}, nil
 }
 
+// errNoKey says that no licence was given.
+var errNoKey = fmt.Errorf("unipdf gives no text without a licence key: set license_key or license_file with customer, or metered_key; keys are sold by UniDoc, and the loader pdf needs none: %w", rag.ErrInvalid)
+
 // unlock sets the licence.
 func unlock(c Config) error {
 	key := c.LicenseKey
@@ -86,7 +89,7 @@ func unlock(c Config) error {
 		err = license.SetMeteredKey(c.MeteredKey)
 	default:
 		if k := license.GetLicenseKey(); k == nil || !k.IsLicensed() {
-			return fmt.Errorf("unipdf gives no text without a licence key: set license_key or license_file with customer, or metered_key; keys are sold by UniDoc, and the loader pdf needs none: %w", rag.ErrInvalid)
+			return errNoKey
 		}
 	}
 	if err != nil {

@@ -68,12 +68,21 @@ func TestWithoutLicence(t *testing.T) {
 	}
 }
 
-// The name is known, and its error reaches whoever configures an engine with it.
+// Without a key a program that has the loader opens, and each PDF fails with the reason.
 func TestRegister(t *testing.T) {
 	var p rag.Providers
 	Register(&p)
-	if _, err := p.Loaders.New("unipdf", rag.Env{}, nil); !errors.Is(err, rag.ErrInvalid) {
-		t.Errorf("got %v, want ErrInvalid", err)
+	loaders, err := rag.NewLoaders(rag.Config{}, rag.WithProviders(&p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src := range rag.Bytes("mem:///a.pdf", []byte("%PDF-1.4")).All {
+		if _, _, err := loaders.Load(t.Context(), src); !errors.Is(err, errNoKey) {
+			t.Errorf("got %v, want what New says", err)
+		}
+	}
+	if _, err := p.Loaders.New("unipdf", rag.Env{}, []byte(`{"license_key": "x"}`)); !errors.Is(err, rag.ErrInvalid) {
+		t.Errorf("a key without a customer: got %v, want ErrInvalid", err)
 	}
 }
 

@@ -3,7 +3,6 @@
 package chroma_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
 	"github.com/seed-d8745b77/rag/internal/testdata"
-	"github.com/seed-d8745b77/rag/internal/testserver"
-	"github.com/seed-d8745b77/rag/ragtest"
 	"github.com/seed-d8745b77/rag/vectorstore/chroma"
 )
 
@@ -139,80 +136,4 @@ func TestHandbook(t *testing.T) {
 		t.Errorf("repair of %d records that somebody deleted: %v, %+v", len(ids)/2, err, rep)
 	}
 	same("repaired")
-}
-
-// version is a document, told from another version by a word of each passage.
-func version(word string) rag.Sources {
-	var text strings.Builder
-	for i := range 6 {
-		fmt.Fprintf(&text, "# Part %d\n\nThe %s leaves from pier %d. %s\n\n", i, word, i, strings.Repeat("Tickets are sold on board. ", 30))
-	}
-	return rag.Bytes("ships.md", []byte(text.String()))
-}
-
-// However the connection to the server breaks in the middle of an ingest, a search shows the old version or the new one,
-// and a repair leaves nothing behind.
-func TestConnectionCutAtEveryCall(t *testing.T) {
-	cutter := testserver.NewCutter(t, address(t))
-	for _, done := range []bool{false, true} {
-		n := 1
-		for ; ; n++ {
-			dir := t.TempDir()
-			start := func() *rag.Engine { // with a store that knows no collection yet
-				store := open(t, chroma.Config{URL: cutter.URL, Prefix: prefix(dir), Tries: 1})
-				return engine(t, dir, rag.WithEmbedder(&ragtest.HashEmbedder{Dims: 32}), rag.WithVectorStore(store))
-			}
-			ingest(t, start(), version("ferry"))
-			eng := start()
-			cutter.Arm(n, done)
-			_, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{version("barge")}})
-			cut := cutter.Cut()
-			cutter.Arm(0, false)
-			if !cut {
-				if err != nil {
-					t.Fatal(err)
-				}
-				break
-			}
-			t.Run(fmt.Sprintf("call %d, done %v", n, done), func(t *testing.T) { survives(t, eng, err) })
-		}
-		if n < 4 {
-			t.Errorf("an ingest made only %d calls: the test shows little", n-1)
-		}
-	}
-}
-
-// survives checks an engine whose ingest ended with an error.
-func survives(t *testing.T, eng *rag.Engine, failed error) {
-	if failed != nil && !errors.Is(failed, rag.ErrUnavailable) && !errors.Is(failed, rag.ErrPartial) {
-		t.Errorf("error %v, want one of ErrUnavailable or ErrPartial", failed)
-	}
-	whole := func() string {
-		t.Helper()
-		result, err := eng.Search(t.Context(), rag.Query{Text: "from which pier does it leave", Mode: rag.Dense, TopK: 20})
-		if err != nil || len(result.Hits) == 0 {
-			t.Fatalf("%d hits, error %v", len(result.Hits), err)
-		}
-		words := map[string]bool{}
-		for _, h := range result.Hits {
-			words[strings.Fields(h.Chunk.Text[strings.Index(h.Chunk.Text, "The "):])[1]] = true
-		}
-		if len(words) != 1 {
-			t.Errorf("passages of both versions are shown")
-		}
-		for word := range words {
-			return word
-		}
-		return ""
-	}
-	whole()
-	if _, err := eng.Repair(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
-	verified(t, eng)
-	ingest(t, eng, version("barge"))
-	if word := whole(); word != "barge" {
-		t.Errorf("after another ingest the version of the %s is shown", word)
-	}
-	verified(t, eng)
 }

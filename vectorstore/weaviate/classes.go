@@ -34,6 +34,7 @@ type classes struct {
 type class struct {
 	name string
 	made
+	replicated bool // only then queries may name a consistency level
 }
 
 // made is what the description of a class tells of it.
@@ -57,6 +58,9 @@ func (s *classes) find(ctx context.Context, collection string) (class, error) {
 	c.name = s.name(collection)
 	var reply struct {
 		Description string `json:"description"`
+		Replication struct {
+			Factor int `json:"factor"`
+		} `json:"replicationConfig"`
 	}
 	if err := s.service.Call(ctx, http.MethodGet, "/v1/schema/"+c.name, nil, &reply); err != nil {
 		return c, err
@@ -64,6 +68,7 @@ func (s *classes) find(ctx context.Context, collection string) (class, error) {
 	if err := json.Unmarshal([]byte(reply.Description), &c.made); err != nil || c.Collection != collection {
 		return c, s.service.Errorf("class %s was not made by rag for collection %q: set another prefix: %w", c.name, collection, rag.ErrInvalid)
 	}
+	c.replicated = reply.Replication.Factor > 1
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[collection] = c

@@ -167,6 +167,10 @@ func (f *fake) query(text string) map[string]any {
 	}
 	p.text = "{" + p.text[1:]
 	arguments := p.object(')')
+	factor, _ := c.definition["replicationConfig"].(map[string]any)["factor"].(float64)
+	if _, named := arguments["consistencyLevel"]; named && factor < 2 {
+		return refuse(fmt.Sprintf("Unknown argument \"consistencyLevel\" on field %q of type \"GetObjectsObj\".", name))
+	}
 	limit, offset := int(number(arguments["limit"])), int(number(arguments["offset"]))
 	if limit+offset > f.most {
 		return refuse("query maximum results exceeded")

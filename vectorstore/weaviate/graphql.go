@@ -48,7 +48,9 @@ func (s *classes) get(ctx context.Context, c class, arguments []string, fields s
 			Message string `json:"message"`
 		} `json:"errors"`
 	}
-	arguments = append(arguments, "consistencyLevel:"+s.config.Consistency)
+	if c.replicated {
+		arguments = append(arguments, "consistencyLevel:"+s.config.Consistency)
+	}
 	query := "{Get{" + c.name + "(" + strings.Join(arguments, " ") + "){" + fields + "}}}"
 	if err := s.service.Call(ctx, http.MethodPost, "/v1/graphql", object{"query": query}, &reply); err != nil {
 		return nil, err

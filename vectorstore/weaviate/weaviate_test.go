@@ -95,7 +95,7 @@ func TestRequests(t *testing.T) {
 		case r.Method == http.MethodGet && asked == 1:
 			w.WriteHeader(http.StatusNotFound)
 		case r.Method == http.MethodGet:
-			_, _ = w.Write([]byte(`{"description":"{\"rag_collection\":\"hand book\",\"rag_dims\":` + dims + `}"}`))
+			_, _ = w.Write([]byte(`{"description":"{\"rag_collection\":\"hand book\",\"rag_dims\":` + dims + `}","replicationConfig":{"factor":3}}`))
 		default:
 			_, _ = w.Write([]byte(`{}`))
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package postgres_test
+package pgserver
 
 import (
 	"os"
@@ -46,3 +46,6 @@ func asServer(cmd *exec.Cmd) *exec.Cmd {
 	}
 	return cmd
 }
+
+// endSignal asks a process to end.
+const endSignal = syscall.SIGTERM

@@ -1,8 +1,14 @@
 //go:build !unix
 
-package postgres_test
+package pgserver
 
-import "os/exec"
+import (
+	"os"
+	"os/exec"
+)
+
+// endSignal asks a process to end.
+var endSignal = os.Interrupt
 
 func giveToServer(string) error { return nil }
 

@@ -1,0 +1,65 @@
+// Command samples makes the PDF files of the examples admissions and course. From the project's folder:
+//
+//	go run ./scripts/samples
+package main
+
+import (
+	_ "embed" // the texts
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+)
+
+var (
+	//go:embed how-to-apply.txt
+	howToApply string
+	//go:embed transactions.txt
+	transactions string
+)
+
+func main() {
+	if err := write("."); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// write makes the files below a folder.
+func write(root string) error {
+	guide, err := guide()
+	if err != nil {
+		return fmt.Errorf("draw the flow chart: %w", err)
+	}
+	lecture := newFile()
+	lecture.write(transactions)
+	for name, data := range map[string][]byte{
+		"examples/admissions/documents/westmoor-how-to-apply-2026.pdf": guide,
+		"examples/course/docs/databases/lectures/03-transactions.pdf":  lecture.bytes("Transactions"),
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guide is a page of text, and one with the picture of the flow chart.
+func guide() ([]byte, error) {
+	width, height, pixels, err := draw()
+	if err != nil {
+		return nil, err
+	}
+	f := newFile()
+	f.write(howToApply)
+	picture := f.grey(width, height, pixels)
+	content := say("F2", 15, left, top, "The way of an application") +
+		say("F1", 10, left, top-24, "Figure 1 shows the steps from the form to the offer, and the time that each of them takes.") +
+		fmt.Sprintf("q %d 0 0 %d %d %d cm /P Do Q\n", chartWidth, chartHeight, left, top-60-chartHeight) +
+		say("F1", 10, left, top-84-chartHeight, "Figure 1. Steps of an application to the University of Westmoor.")
+	f.page(pageWidth, pageHeight, content, picture)
+	return f.bytes("How to apply to Westmoor 2026"), nil
+}
