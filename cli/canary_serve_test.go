@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// page is what a server sends.
+// sent is what a server sends.
 type sent struct {
-	path, body string
-	code       int
+	path, body, policy string // policy: what the content may load
+	code               int
 }
 
 // running is a verb that goes on until it is ended, with what it has said.
@@ -102,19 +102,23 @@ func (r *running) ask(method, path, token, body string, headers ...string) sent 
 		t.Fatal(err)
 	}
 	r.s.trail.check(t, fmt.Sprintf("%s: %s %s (%d)", r.line, method, path, res.StatusCode), fmt.Sprint(res.Header)+string(data))
-	return sent{path, string(data), res.StatusCode}
+	return sent{path, string(data), res.Header.Get("Content-Security-Policy"), res.StatusCode}
 }
 
 var pageLink = regexp.MustCompile(`(?:href|hx-get|src)="(/[^"#]*)`)
 
 // crawl follows the links of a dashboard, each also as JSON, and returns how many pages there were.
-func (r *running) crawl(token string) (pages int) {
+func (r *running) crawl(token string) (pages int) { return r.crawlWith(token, func(sent) {}) }
+
+// crawlWith looks at each page besides.
+func (r *running) crawlWith(token string, look func(sent)) (pages int) {
 	const most = 120
 	queue, seen := []string{"/"}, map[string]bool{"/": true}
 	for len(queue) > 0 && pages < most {
 		path := queue[0]
 		queue = queue[1:]
 		page := r.ask(http.MethodGet, path, token, "")
+		look(page)
 		if pages++; strings.HasPrefix(path, "/assets/") {
 			continue
 		}

@@ -185,10 +185,11 @@ type canaryShell struct {
 	trail   scents
 	service *gossip
 	lines   map[string]bool // commands that were run, by their path
+	said    string          // by the last one, on its error stream
 }
 
 func newCanaryShell(t *testing.T) *canaryShell {
-	s := &canaryShell{&shell{t: t, dir: t.TempDir()}, newScents(), startGossip(t), map[string]bool{}}
+	s := &canaryShell{&shell{t: t, dir: t.TempDir()}, newScents(), startGossip(t), map[string]bool{}, ""}
 	t.Chdir(s.dir)
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
 		t.Setenv(name, t.TempDir())
@@ -237,6 +238,7 @@ func (s *canaryShell) do(in string, args ...string) (code int, said string) {
 	if cmd, _, err := root.Find(args); err == nil {
 		s.lines[cmd.CommandPath()] = true
 	}
+	s.said = err.String()
 	return code, out.String()
 }
 
