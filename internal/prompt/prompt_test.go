@@ -70,3 +70,21 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadJSON(f *testing.F) {
+	f.Add("Sure:\n```json\n{\"a\": \"x\", \"n\": [1, {\"b\": null}]}\n```")
+	f.Add("}{")
+	f.Fuzz(func(t *testing.T, reply string) {
+		var got struct {
+			A string
+			N any
+		}
+		if err := prompt.ReadJSON(reply, &got); err != nil {
+			return
+		}
+		prompt.Number(got.N)
+		if !strings.Contains(reply, "{") || !strings.Contains(reply, "}") {
+			t.Errorf("%q is read as an object", reply)
+		}
+	})
+}
