@@ -54,9 +54,9 @@ arch:
 docscheck:
 	$(GO) test -count=1 ./internal/docscheck
 
-# Rewrite the generated parts of the documentation: code blocks of README.md, docs/cli.md.
+# Rewrite the generated parts of the documentation: code blocks of README.md and of the book, docs/cli.md, llms.txt.
 docs:
-	$(GO) test -count=1 ./internal/docscheck -run 'ReadmeCode|CommandHelp' -update
+	$(GO) test -count=1 ./internal/docscheck -run 'CodeBlocks|CommandHelp|TheBook' -update
 
 # Rewrite golden files and generated documentation; look at the difference before you commit it.
 update: docs
@@ -111,9 +111,11 @@ work:
 mcp-conformance:
 	scripts/mcp-conformance
 
-# The stores of Weaviate against three nodes on this machine. The first time it builds the server, 15 CPU minutes.
+# The stores of Weaviate against three nodes on this machine, of which some are killed; more of it with RAG_CLUSTER_LONG=1. The
+# first time it builds the server, 15 CPU minutes.
 cluster:
-	scripts/weaviate-cluster $(GO) test -count=1 -timeout 60m -run 'OnACluster' ./vectorstore/weaviate
+	scripts/weaviate-cluster sh -c '$(GO) test -count=1 -timeout 60m -run OnACluster ./vectorstore/weaviate && \
+		GOWORK=off $(GO) test -C postgres -count=1 -timeout 60m -run OnACluster .'
 
 # What a release consists of, into dist/: static binaries for each platform, an image, bills of materials, checksums.
 # How one is cut: docs/release.md.

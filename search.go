@@ -204,11 +204,7 @@ func (s *search) do(ctx context.Context) error {
 // in shaping. It returns whether the lanes may have more.
 func (s *search) find(ctx context.Context) (more bool, err error) {
 	for ; ; s.deeper *= 2 {
-		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
-			return false, err
-		}
-		s.fuse(s.deeper)
-		if err := s.hydrate(ctx); err != nil {
+		if err := s.candidates(ctx); err != nil {
 			return false, err
 		}
 		more := s.cut || s.moreBelow(s.deeper)
@@ -217,6 +213,47 @@ func (s *search) find(ctx context.Context) (more bool, err error) {
 			return more, nil
 		}
 	}
+}
+
+// mostOvertaken is how often a search is made again because documents changed meanwhile: an ingest that goes on all the
+// time must not keep it from ending.
+const mostOvertaken = 3
+
+// candidates asks the lanes and reads what they found. If documents changed meanwhile, what was found of old versions is no
+// longer live, and of new ones a lane may have seen a part only: so it asks again, until that makes no difference.
+func (s *search) candidates(ctx context.Context) error {
+	var before []string // IDs of the hits of the try before
+	for tries := 0; ; tries++ {
+		if err := s.lanes(ctx, s.deeper); err != nil { // dense ∥ sparse
+			return err
+		}
+		s.fuse(s.deeper)
+		if err := s.hydrate(ctx); err != nil {
+			return err
+		}
+		now, exists, err := s.info(ctx, s.q.Collection)
+		if err != nil || !exists || now.Header.Generation != s.stored.Header.Generation || now.Updated.Equal(s.stored.Updated) && now.Documents == s.stored.Documents {
+			return err
+		}
+		ids := chunkIDs(s.hits)
+		if tries > 0 && slices.Equal(ids, before) {
+			return nil
+		}
+		if tries == mostOvertaken {
+			s.result.Notes = append(s.result.Notes, Note{StageFusion, "documents kept changing while the indexes were asked, so parts of those may be missing: ask again"})
+			return nil
+		}
+		s.stored, before = now, ids
+	}
+}
+
+// chunkIDs are the IDs of the passages of hits, in their order.
+func chunkIDs(hits []Hit) []string {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.Chunk.ID
+	}
+	return ids
 }
 
 // check reports a query that makes no sense, and normalises its text.

@@ -25,7 +25,7 @@ var courseIngest = []string{"ingest", "docs", "--domain", "course.yaml", "--json
 func courseRun(t *testing.T, s *systemtest.System, label string, args ...string) *eval.Run {
 	t.Helper()
 	s.Run(append([]string{"eval", "--test-set", "questions.jsonl", "--set", "core", "--domain", "course.yaml", "--label", label}, args...)...).Done()
-	run, err := eval.LoadRun(filepath.Join(s.Dir, "results", label+".json"))
+	run, err := eval.LoadRun(filepath.Join(s.Dir, ".rag", "eval", label+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func courseEvaluation(t *testing.T, s *systemtest.System) {
 	if run.AnswerMS == nil || run.AnswerMS.Mean <= 0 {
 		t.Errorf("times %+v", run.AnswerMS)
 	}
-	s.Run("eval", "--regrade", "results/baseline.json", "--label", "again", "--domain", "course.yaml").Done().Prints("graded again: every value is as it was")
+	s.Run("eval", "--regrade", "baseline", "--label", "again", "--domain", "course.yaml").Done().Prints("graded again: every value is as it was")
 	words := courseRun(t, s, "words", "--mode", "sparse", "--retrieval-only")
 	if words.Refusal != nil || words.Metrics["key_sentence/hit@1"].N != 15 {
 		t.Errorf("retrieval only: %+v", words.Metrics)
@@ -383,7 +383,7 @@ func courseComparisons(t *testing.T, s *systemtest.System) {
 		return courseModel(map[string]string{"": `{"intent": "definition"}`})(a)
 	})
 	s.With("LLM_PROVIDER=openai", "LLM_BASE_URL="+service.URL, "LLM_API_KEY=sk-course").Run("eval", "--test-set", "few.jsonl", "--domain", "course.yaml", "--label", "judged", "--evaluators", "judge", "--repeat", "2")
-	run, err := eval.LoadRun(filepath.Join(s.Dir, "results", "judged.json"))
+	run, err := eval.LoadRun(filepath.Join(s.Dir, ".rag", "eval", "judged.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

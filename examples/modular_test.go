@@ -130,7 +130,7 @@ func TestModular(t *testing.T) {
 			}
 			s.Run(append([]string{"config", "check"}, with(t, "broken.yaml", slot, broken)...)...).Exit(1).Says("recursiv")
 		}
-		s.Run(append([]string{"config", "check"}, with(t, "broken.yaml", "recursive, unit", "recursiv, unit")...)...).Exit(1).Says(`did you mean "recursive"`, "linked in: recursive, section")
+		s.Run(append([]string{"config", "check"}, with(t, "broken.yaml", "recursive, unit", "recursiv, unit")...)...).Exit(1).Says(`did you mean "recursive"`, "linked in: fixed, recursive, section")
 		s.Run(append([]string{"config", "check"}, with(t, "broken.yaml", "backends: [custom, ragas]", "backends: [custm]")...)...).Exit(1).Says("custm")
 	})
 

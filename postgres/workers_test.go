@@ -37,16 +37,7 @@ func (w *work) work(eng *rag.Engine) error {
 }
 
 // find looks up a document that may not be there yet: it is found whole, in one version and no part twice, or not at all.
-// A search that a commit overtakes between the indexes and the catalog finds what is left of its candidates: in the next it
-// must be whole.
 func find(eng *rag.Engine, i int) error {
-	if findOnce(eng, i) == nil {
-		return nil
-	}
-	return findOnce(eng, i)
-}
-
-func findOnce(eng *rag.Engine, i int) error {
 	res, err := eng.Search(context.Background(), rag.Query{Text: fmt.Sprintf("falcon%d", i), TopK: 10})
 	if errors.Is(err, rag.ErrNotFound) { // no collection yet
 		return nil

@@ -12,6 +12,7 @@ import (
 type Block struct {
 	Lang string // first word after the fence: "go", "sh"
 	Mark string // text of an HTML comment on the line above the fence, "from: path" for copied code; "" if none
+	Tail string // the same of the line below the closing fence: "prints: text" for commands that another test runs
 	Body string // the lines between the fences, each with its line end
 	Line int    // 1-based line of the opening fence
 
@@ -30,6 +31,7 @@ func Blocks(text string) []Block {
 		blocks []Block
 		open   *Block
 		fence  string
+		closed bool // by the line above
 		above  string
 		pos    int
 	)
@@ -37,12 +39,17 @@ func Blocks(text string) []Block {
 	for l := range strings.Lines(text) {
 		line++
 		bare := strings.TrimRight(l, " \t\r\n")
+		if mark := markLine.FindStringSubmatch(bare); mark != nil && closed {
+			blocks[len(blocks)-1].Tail = mark[1]
+		}
+		closed = false
 		switch {
 		case open != nil:
 			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
 				open.end = pos
 				blocks = append(blocks, *open)
 				open = nil
+				closed = true
 			}
 		case fenceLine.MatchString(bare):
 			m := fenceLine.FindStringSubmatch(bare)

@@ -9,18 +9,27 @@ import (
 
 // Command is one command line of a sh block.
 type Command struct {
-	Line int      // 1-based line in the file
-	Args []string // arguments of the rag command; nil if the line is not one and only its form was checked
+	Line  int      // 1-based line in the file
+	Args  []string // arguments of the rag command; nil if the line is not one and only its form was checked
+	Parse bool     // it is not to be run: that it has these flags is all to check
 }
+
+// Marks of sh blocks.
+const (
+	notRun = "not run:" // above the block, with the reason: it serves until it is interrupted, or needs what a test has not
+	prints = "prints:"  // below a block of curl: what it prints. A test of package cli runs it
+
+	transcript = "transcript" // above a block of the tutorial, which a test follows in a module of its own
+)
 
 // forms are the command lines that a test cannot run, since they would change the machine, need the network or run
 // the tests inside the tests. Their form is all that is checked.
 var forms = []*regexp.Regexp{
 	regexp.MustCompile(`^git clone \S+$`),
 	regexp.MustCompile(`^cd [\w./-]+$`),
-	regexp.MustCompile(`^go get github\.com/seed-d8745b77/rag(@\S+)?$`),
+	regexp.MustCompile(`^go get github\.com/seed-d8745b77/rag(/[a-z]+)*(@\S+)?$`),
 	regexp.MustCompile(`^go install (\./cmd/rag|github\.com/seed-d8745b77/rag/cmd/rag@\S+)$`),
-	regexp.MustCompile(`^go (test|vet|build)( -race)?( -count=1)?( -tags \w+)? \./\S*$`),
+	regexp.MustCompile(`^go (test|vet|build)( -race)?( -count=1)?( -tags \w+)?( -run \S+)?( -bench \S+)?( -benchtime \S+)? \./\S*$`),
 	regexp.MustCompile(`^go run \./(examples|bench|scripts)/\S+( \S+)*$`),
 	regexp.MustCompile(`^make \w+$`),
 	regexp.MustCompile(`^\.ci/run$`),
@@ -35,7 +44,7 @@ func Commands(text string) ([]Command, error) {
 		errs []error
 	)
 	for _, b := range Blocks(text) {
-		if b.Lang != "sh" {
+		if b.Lang != "sh" || b.Mark == transcript || strings.HasPrefix(b.Body, "curl ") && strings.HasPrefix(b.Tail, prints) {
 			continue
 		}
 		line := b.Line
@@ -50,7 +59,7 @@ func Commands(text string) ([]Command, error) {
 				errs = append(errs, fmt.Errorf("line %d: %w", line, err))
 				continue
 			}
-			cmd.Line = line
+			cmd.Line, cmd.Parse = line, strings.HasPrefix(b.Mark, notRun)
 			cmds = append(cmds, cmd)
 		}
 	}

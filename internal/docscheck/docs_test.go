@@ -72,41 +72,6 @@ func rag(ctx context.Context, dir string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-func TestReadmeCodeIsCompiledCode(t *testing.T) {
-	have := read(t, "README.md")
-	want, err := docscheck.RefreshCode(root, have)
-	if err != nil {
-		t.Fatalf("README.md: %v", err)
-	}
-	compareOrUpdate(t, "README.md", have, want)
-}
-
-func TestCommandsInDocsRun(t *testing.T) {
-	for _, file := range []string{"README.md", "docs/domains.md"} {
-		t.Run(file, func(t *testing.T) {
-			cmds, err := docscheck.Commands(read(t, file))
-			if err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			if len(cmds) == 0 {
-				t.Fatalf("%s has no commands", file)
-			}
-			dir := t.TempDir()
-			if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range cmds {
-				if c.Args == nil {
-					continue
-				}
-				if _, err := rag(t.Context(), dir, c.Args...); err != nil {
-					t.Fatalf("%s:%d: %v", file, c.Line, err)
-				}
-			}
-		})
-	}
-}
-
 // The picture of the layout has every directory, also those that hold only other directories.
 func TestLayoutNamesEveryDirectory(t *testing.T) {
 	page := read(t, "docs/ARCHITECTURE.md")

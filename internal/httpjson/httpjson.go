@@ -41,6 +41,7 @@ type Client struct {
 	Timeout time.Duration // of one try; 0: DefaultTimeout, for a stream DefaultStreamTimeout
 	Tries   int           // at most; 0: DefaultTries
 	Gate    *Gate         // lets requests through; nil: all at once
+	Places  *Places       // what Do puts before the URL, another one for the next try where one fails; nil: nothing
 
 	FirstByte time.Duration // how long a stream may take to begin; 0: DefaultFirstByte
 	Idle      time.Duration // how long it may pause; 0: DefaultIdle
@@ -97,7 +98,17 @@ func (c *Client) Do(ctx context.Context, method, url string, in, out any) error 
 			return fmt.Errorf("encode request: %w", err)
 		}
 	}
-	return c.retry(ctx, func() error { return c.once(ctx, method, url, body, out) })
+	if c.Places == nil {
+		return c.retry(ctx, func() error { return c.once(ctx, method, url, body, out) })
+	}
+	return c.retry(ctx, func() error {
+		at, address := c.Places.now()
+		err := c.once(ctx, method, address+url, body, out)
+		if ctx.Err() == nil && broken(err) {
+			c.Places.leave(at)
+		}
+		return err
+	})
 }
 
 // Verdict is a reply that can say, although its status is that of success, that it is none. It is a pointer.
@@ -105,6 +116,11 @@ type Verdict interface {
 	// Failed is nil if everything was done.
 	Failed() error
 }
+
+// partError is what a Verdict says.
+type partError struct{ error }
+
+func (e *partError) Unwrap() error { return e.error }
 
 // retry calls once until it succeeds, another try can help no more, or the tries are used up.
 func (c *Client) retry(ctx context.Context, once func() error) error {
@@ -197,7 +213,7 @@ func (c *Client) once(ctx context.Context, method, url string, body []byte, out 
 	if v, ok := out.(Verdict); ok {
 		if err := v.Failed(); err != nil {
 			reflect.ValueOf(out).Elem().SetZero() // what the next reply does not name must not stay of this one
-			return err
+			return &partError{err}
 		}
 	}
 	return nil

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
 )
 
@@ -62,7 +65,7 @@ func (s *classes) find(ctx context.Context, collection string) (class, error) {
 			Factor int `json:"factor"`
 		} `json:"replicationConfig"`
 	}
-	if err := s.service.Call(ctx, http.MethodGet, "/v1/schema/"+c.name, nil, &reply); err != nil {
+	if err := s.call(ctx, http.MethodGet, "/v1/schema/"+c.name, nil, &reply); err != nil {
 		return c, err
 	}
 	if err := json.Unmarshal([]byte(reply.Description), &c.made); err != nil || c.Collection != collection {
@@ -86,7 +89,7 @@ func (s *classes) make(ctx context.Context, collection string, dims int) (class,
 	if err != nil {
 		return c, fmt.Errorf("encode class: %w", err)
 	}
-	refused := s.service.Call(ctx, http.MethodPost, "/v1/schema", s.definition(s.name(collection), string(description)), nil)
+	refused := s.call(ctx, http.MethodPost, "/v1/schema", s.definition(s.name(collection), string(description)), nil)
 	if c, err = s.find(ctx, collection); errors.Is(err, rag.ErrNotFound) && refused != nil {
 		return c, refused
 	}
@@ -112,8 +115,8 @@ func (s *classes) definition(name, description string) object {
 		index = object{"skip": true}
 		properties = append(properties, object{
 			// The words are the analyzer's terms, which hold points and signs: only blanks tell them apart.
-			"name": "terms", "dataType": []string{"text"}, "tokenization": "whitespace", "indexFilterable": false, "indexSearchable": true,
-		})
+			"name": "terms", "dataType": []string{"text"}, "tokenization": "whitespace", "indexFilterable": true, "indexSearchable": true,
+		}, object{"name": "length", "dataType": []string{"number"}, "indexFilterable": true}) // both filterable, to be counted
 	}
 	return object{
 		"class": name, "description": description, "vectorizer": "none", "vectorIndexType": "hnsw", "vectorIndexConfig": index,
@@ -128,17 +131,36 @@ func (s *classes) definition(name, description string) object {
 }
 
 // read does something with the class of a collection; there is nothing to be done with one that is not there. Another
-// process may have dropped it since it was asked for.
+// process may have dropped it since it was asked for, and made it anew; and a node may not have heard of one that is there.
 func (s *classes) read(ctx context.Context, collection string, do func(class) error) error {
-	c, err := s.find(ctx, collection)
-	if err == nil {
-		err = do(c)
-	}
-	if errors.Is(err, rag.ErrNotFound) {
+	for again := false; ; again = true {
+		c, err := s.find(ctx, collection)
+		if errors.Is(err, rag.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			err = do(c)
+		}
+		if again || !errors.Is(err, rag.ErrNotFound) {
+			return err
+		}
 		s.forget(collection)
-		return nil
 	}
-	return err
+}
+
+// write does something with the class of a collection, which is made if it is not there, also if another process drops it
+// meanwhile.
+func (s *classes) write(ctx context.Context, collection string, dims int, do func(class) error) error {
+	for again := false; ; again = true {
+		c, err := s.make(ctx, collection, dims)
+		if err == nil {
+			err = do(c)
+		}
+		if again || !errors.Is(err, rag.ErrNotFound) {
+			return err
+		}
+		s.forget(collection)
+	}
 }
 
 func (s *classes) forget(collection string) {
@@ -150,9 +172,25 @@ func (s *classes) forget(collection string) {
 // Drop removes a collection.
 func (s *classes) Drop(ctx context.Context, collection string) error {
 	s.forget(collection)
-	err := s.service.Call(ctx, http.MethodDelete, "/v1/schema/"+s.name(collection), nil, nil)
+	err := s.call(ctx, http.MethodDelete, "/v1/schema/"+s.name(collection), nil, nil)
 	if errors.Is(err, rag.ErrNotFound) {
 		return nil
+	}
+	return err
+}
+
+// absences are what servers say, in replies of several kinds, of a class that is not there.
+var absences = []string{"no graphql provider present", "Cannot query field", "failed to get class", "not present in schema"}
+
+func isAbsence(text string) bool {
+	return slices.ContainsFunc(absences, func(a string) bool { return strings.Contains(text, a) })
+}
+
+// call asks the server as [remote.Service.Call] does. That a class is not there is always ErrNotFound.
+func (s *classes) call(ctx context.Context, method, path string, in, out any) error {
+	err := s.service.Call(ctx, method, path, in, out)
+	if status, ok := errors.AsType[*httpjson.StatusError](err); ok && isAbsence(status.Body) {
+		return s.service.Errorf("%s: %w", status.Body, rag.ErrNotFound)
 	}
 	return err
 }

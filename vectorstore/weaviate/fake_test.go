@@ -16,11 +16,12 @@ import (
 )
 
 // fake is a server that answers as version 1.35.2 was seen to on a cluster of three, as far as the stores ask it: also
-// that a batch is a success whatever becomes of its objects, and that
-// a delete without a time loses.
+// that a batch is a success whatever becomes of its objects, that a delete without a time loses, that words of records that
+// were replaced or deleted count in scores, and in how many ways it says that there is no class.
 type fake struct {
 	most int  // QUERY_MAXIMUM_RESULTS
 	late bool // a class takes nothing from the first batch after it was made
+	lost int  // nodes that do not live, of three
 
 	mu      sync.Mutex
 	classes map[string]*fakeClass
@@ -30,6 +31,7 @@ type fake struct {
 type fakeClass struct {
 	definition map[string]any
 	objects    map[string]fakeObject // by UUID
+	buried     map[string]float64    // how many records that are no more had a term
 	ready      bool
 }
 
@@ -83,14 +85,23 @@ func (f *fake) answer(r *http.Request, in map[string]any) (int, any) {
 		if f.classes[name] != nil {
 			return http.StatusUnprocessableEntity, failure("class name " + name + " already exists")
 		}
-		f.classes[name] = &fakeClass{definition: in, objects: map[string]fakeObject{}}
+		f.classes[name] = &fakeClass{definition: in, objects: map[string]fakeObject{}, buried: map[string]float64{}}
 		return http.StatusOK, in
 	case call == "POST /v1/batch/objects":
-		return http.StatusOK, f.write(in)
+		return http.StatusOK, f.write(in, r.URL.Query().Get("consistency_level"))
 	case call == "DELETE /v1/batch/objects":
-		return http.StatusOK, f.remove(in)
+		class := in["match"].(map[string]any)["class"].(string)
+		if f.classes[class] == nil {
+			return http.StatusInternalServerError, failure("validate: failed to get class: " + class)
+		}
+		return http.StatusOK, f.remove(in, f.classes[class])
 	case call == "GET /v1/objects":
+		if f.classes[r.URL.Query().Get("class")] == nil {
+			return http.StatusNotFound, nil
+		}
 		return http.StatusOK, map[string]any{"objects": f.page(r)}
+	case call == "POST /v1/graphql" && len(f.classes) == 0:
+		return http.StatusUnprocessableEntity, failure("no graphql provider present, this is most likely because no schema is present. Import a schema first!")
 	case call == "POST /v1/graphql":
 		return http.StatusOK, f.query(in["query"].(string))
 	}
@@ -101,18 +112,28 @@ func failure(text string) map[string]any {
 	return map[string]any{"error": []any{map[string]any{"message": text}}}
 }
 
-func (f *fake) write(in map[string]any) (out []any) {
+// enough tells whether as many nodes live as a level asks for.
+func (f *fake) enough(level string) bool {
+	return f.lost <= map[string]int{"ONE": 2, "QUORUM": 1}[level]
+}
+
+func (f *fake) write(in map[string]any, level string) (out []any) {
 	for _, raw := range in["objects"].([]any) {
 		var o fakeObject
 		text, _ := json.Marshal(raw) // it came from JSON
 		_ = json.Unmarshal(text, &o) // likewise
 		result := map[string]any{"status": "SUCCESS"}
 		switch c := f.classes[o.Class]; {
-		case c == nil || f.late && !c.ready:
+		case c == nil:
+			result = map[string]any{"status": "FAILED", "errors": failure("class '" + o.Class + "' not present in schema")}
+		case f.late && !c.ready:
 			result = map[string]any{"status": "FAILED", "errors": failure("could not find index for class " + o.Class)}
+		case !f.enough(level):
+			result = map[string]any{"status": "FAILED", "errors": failure("broadcast: cannot reach enough replicas")}
 		default:
 			terms, _ := o.Properties["terms"].(string) // vectors have none
 			o.terms = strings.Fields(terms)
+			c.bury(o.ID)
 			c.objects[o.ID] = o
 		}
 		out = append(out, map[string]any{"id": o.ID, "result": result})
@@ -123,13 +144,20 @@ func (f *fake) write(in map[string]any) (out []any) {
 	return out
 }
 
-func (f *fake) remove(in map[string]any) map[string]any {
+// bury counts the words of an object that goes.
+func (c *fakeClass) bury(id string) {
+	for _, t := range slices.Compact(slices.Sorted(slices.Values(c.objects[id].terms))) {
+		c.buried[t]++
+	}
+	delete(c.objects, id)
+}
+
+func (f *fake) remove(in map[string]any, c *fakeClass) map[string]any {
 	match := in["match"].(map[string]any)
-	c := f.classes[match["class"].(string)]
 	n := 0
 	for _, id := range match["where"].(map[string]any)["valueTextArray"].([]any) {
 		if _, ok := c.objects[id.(string)]; ok && in["deletionTimeUnixMilli"] != nil {
-			delete(c.objects, id.(string))
+			c.bury(id.(string))
 			n++
 		}
 	}
@@ -153,43 +181,117 @@ func (f *fake) page(r *http.Request) []fakeObject {
 	return out
 }
 
-// query runs {Get{Class(arguments){fields}}}.
+// query runs {Get{Class(arguments){fields}}} or {Aggregate{alias:Class(arguments){fields} …}}.
 func (f *fake) query(text string) map[string]any {
 	f.queries = append(f.queries, text)
-	refuse := func(message string) map[string]any {
-		return map[string]any{"data": map[string]any{"Get": nil}, "errors": []any{map[string]any{"message": message}}}
+	if counts, ok := strings.CutPrefix(text, "{Aggregate{"); ok {
+		return f.aggregate(&parser{counts})
 	}
 	p := parser{strings.TrimPrefix(text, "{Get{")}
 	name := p.name()
 	c := f.classes[name]
 	if c == nil {
-		return refuse(fmt.Sprintf("Cannot query field %q on type \"GetObjectsObj\".", name))
+		return refused("GetObjectsObj", name)
 	}
 	p.text = "{" + p.text[1:]
 	arguments := p.object(')')
 	factor, _ := c.definition["replicationConfig"].(map[string]any)["factor"].(float64)
 	if _, named := arguments["consistencyLevel"]; named && factor < 2 {
-		return refuse(fmt.Sprintf("Unknown argument \"consistencyLevel\" on field %q of type \"GetObjectsObj\".", name))
+		return map[string]any{"errors": []any{map[string]any{"message": fmt.Sprintf("Unknown argument \"consistencyLevel\" on field %q of type \"GetObjectsObj\".", name)}}}
 	}
 	limit, offset := int(number(arguments["limit"])), int(number(arguments["offset"]))
 	if limit+offset > f.most {
-		return refuse("query maximum results exceeded")
+		return map[string]any{"data": map[string]any{"Get": map[string]any{name: nil}}, "errors": []any{map[string]any{
+			"message": "explorer: list class: search: invalid pagination params: query maximum results exceeded",
+		}}}
 	}
 	scored := f.score(c, arguments)
 	scored = scored[min(offset, len(scored)):]
-	hits := []any{}
-	for _, s := range scored[:min(limit, len(scored))] {
-		hits = append(hits, map[string]any{
-			"chunk": s.object.Properties["chunk"], "meta": s.object.Properties["meta"],
-			"_additional": map[string]any{"distance": 1 - s.score, "score": strconv.FormatFloat(s.score, 'f', -1, 32), "vector": s.object.Vector},
-		})
+	fields, of, _ := strings.Cut(strings.Trim(p.text, "{} "), "_additional{")
+	hits := make([]map[string]any, min(limit, len(scored)))
+	for i, s := range scored[:len(hits)] {
+		hits[i] = s.fields(strings.Fields(fields), of)
 	}
 	return map[string]any{"data": map[string]any{"Get": map[string]any{name: hits}}}
+}
+
+// refused is the reply to a query of a class that is not there.
+func refused(of, name string) map[string]any {
+	return map[string]any{"errors": []any{map[string]any{"message": fmt.Sprintf("Cannot query field %q on type %q.", name, of), "path": nil}}}
+}
+
+// aggregate counts what fulfils each condition.
+func (f *fake) aggregate(p *parser) map[string]any {
+	counts := map[string]any{}
+	for p.blank(); p.text[0] != '}'; p.blank() {
+		alias := p.name()
+		p.text = p.text[1:] // the colon
+		name := p.name()
+		c := f.classes[name]
+		if c == nil {
+			return refused("AggregateObjectsObj", name)
+		}
+		var where map[string]any
+		if p.text[0] == '(' {
+			where, _ = p.object(')')["where"].(map[string]any)
+		}
+		fields := p.text[:strings.Index(p.text, "}}")] // of those that are asked for the last has fields of its own
+		p.text = strings.TrimPrefix(p.text[len(fields):], "}")
+		if p.text = p.text[1:]; !strings.Contains(fields, "meta{count") {
+			panic("it counts nothing: " + fields)
+		}
+		n, length := 0, 0.0
+		for _, o := range c.objects {
+			if where == nil || fulfils(o, where) {
+				n++
+				length += number(o.Properties["length"])
+			}
+		}
+		one := map[string]any{"meta": map[string]any{"count": n}}
+		if strings.Contains(fields, "length{mean") && n > 0 {
+			one["length"] = map[string]any{"mean": length / float64(n)}
+		}
+		counts[alias] = []any{one}
+	}
+	return map[string]any{"data": map[string]any{"Aggregate": counts}}
 }
 
 type scoredObject struct {
 	object fakeObject
 	score  float64
+	often  map[string]int // each term of the query, of words
+}
+
+// fields are those of an object that are asked for, and one beside them.
+func (s *scoredObject) fields(names []string, additional string) map[string]any {
+	out := make(map[string]any, len(names)+1)
+	for _, name := range names {
+		out[name] = s.object.Properties[name]
+	}
+	var value any
+	switch additional {
+	case "distance":
+		value = 1 - s.score
+	case "score":
+		value = strconv.FormatFloat(s.score, 'f', -1, 32)
+	case "explainScore":
+		value = s.explain()
+	case "vector":
+		value = s.object.Vector
+	case "id":
+		value = s.object.ID
+	default:
+		panic("objects have no " + additional)
+	}
+	out["_additional"] = map[string]any{additional: value}
+	return out
+}
+
+func (s *scoredObject) explain() (text string) {
+	for _, t := range slices.Sorted(maps.Keys(s.often)) {
+		text += fmt.Sprintf(", BM25F_%s_frequency:%d, BM25F_%s_propLength:%d", t, s.often[t], t, len(s.object.terms))
+	}
+	return text
 }
 
 // score ranks what matches; equal ones have the order of UUIDs.
@@ -200,7 +302,7 @@ func (f *fake) score(c *fakeClass, arguments map[string]any) (out []scoredObject
 	if bm25 {
 		terms = strings.Fields(query["query"].(string))
 	}
-	frequency, length := map[string]float64{}, 0.0
+	frequency, length := maps.Clone(c.buried), 0.0
 	for _, o := range c.objects {
 		length += float64(len(o.terms))
 		for _, t := range terms {
@@ -229,10 +331,17 @@ func (f *fake) score(c *fakeClass, arguments map[string]any) (out []scoredObject
 						tf++
 					}
 				}
+				if tf == 0 {
+					continue
+				}
+				if s.often == nil {
+					s.often = map[string]int{}
+				}
+				s.often[t] = int(tf)
 				idf := math.Log(1 + (n-frequency[t]+0.5)/(frequency[t]+0.5))
 				s.score += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(len(o.terms))*n/length))
 			}
-			if s.score == 0 {
+			if s.often == nil {
 				continue
 			}
 		}
@@ -267,6 +376,9 @@ func fulfils(o fakeObject, where map[string]any) bool {
 	case "ContainsAny":
 		return path == "id" && slices.Contains(where["valueText"].([]any), any(o.ID))
 	case "Equal":
+		if path == "terms" { // any of them: of such a property the words are looked for
+			return slices.Contains(o.terms, where["valueText"].(string))
+		}
 		return slices.Contains(have.([]any), where["valueText"])
 	case "Like":
 		begin := strings.TrimSuffix(where["valueText"].(string), "*")

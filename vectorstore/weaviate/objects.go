@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
@@ -53,7 +54,9 @@ type properties struct {
 	Has   []string `json:"has"`
 	From  float64  `json:"from"` // an int of GraphQL has 32 bits
 	Until float64  `json:"until"`
-	Terms *string  `json:"terms,omitempty"` // of words
+
+	Terms  *string  `json:"terms,omitempty"`  // of words: of the analyzer, a blank between them
+	Length *float64 `json:"length,omitempty"` // of words: by which BM25 compares texts
 }
 
 func propertiesOf(id, doc string, f remote.Fields) properties {
@@ -72,32 +75,65 @@ type batchReply []struct {
 	} `json:"result"`
 }
 
-// Failed makes the request be tried again if an object was refused, as all are right after their class was made.
+// Failed makes the request be tried again if an object was refused, as all are right after their class was made; but not
+// where that is of no use.
 func (b *batchReply) Failed() error {
+	if text := b.refusal(); text != "" && !isAbsence(text) && !isShort(text) {
+		return errors.New(text)
+	}
+	return nil
+}
+
+// refusal is what is said of the first object that was refused; "" if none was.
+func (b *batchReply) refusal() string {
 	for _, o := range *b {
 		if o.Result.Errors != nil && len(o.Result.Errors.Error) > 0 {
-			return fmt.Errorf("object %s of a batch: %s", o.ID, o.Result.Errors.Error[0].Message)
+			return fmt.Sprintf("object %s of a batch: %s", o.ID, o.Result.Errors.Error[0].Message)
 		}
 	}
-	return nil
+	return ""
 }
 
-// write upserts records. A record that is written twice is the same, so that a batch of which a part failed is sent whole.
-func (s *classes) write(ctx context.Context, collection string, recs []record) error {
+// isShort tells whether a write was refused because too few of the nodes live.
+func isShort(text string) bool {
+	return strings.Contains(text, "cannot reach enough replicas") || strings.Contains(text, "cannot achieve consistency level")
+}
+
+// upsert writes records, some at a time.
+func (s *classes) upsert(ctx context.Context, c class, recs []record) error {
 	for some := range slices.Chunk(recs, min(mostWritten, rowsOf(len(recs[0].Vector)))) {
-		var reply batchReply
-		if err := s.service.Call(ctx, http.MethodPost, "/v1/batch/objects?"+s.consistency(), object{"objects": some}, &reply); err != nil {
-			s.forget(collection) // its class may be gone
-			return err
+		for i := range some {
+			some[i].Class = c.name
 		}
-		if len(reply) != len(some) {
-			return s.service.Errorf("%d of %d objects of a batch were answered for: %w", len(reply), len(some), rag.ErrUnavailable)
+		text, err := s.batch(ctx, some, "ALL")
+		if isShort(text) && s.config.Consistency != "ALL" {
+			text, err = s.batch(ctx, some, s.config.Consistency)
+		}
+		switch {
+		case err != nil:
+			return err
+		case isAbsence(text):
+			return s.service.Errorf("%s: %w", text, rag.ErrNotFound)
+		case text != "":
+			return s.service.Errorf("%s: %w", text, rag.ErrUnavailable)
 		}
 	}
 	return nil
 }
 
-func (s *classes) consistency() string { return "consistency_level=" + s.config.Consistency }
+// batch writes records to so many of the replicas and returns what is said of one that was refused; "" if none was. All are
+// to have them while all live, since a search asks only one. A record that is written twice is the same, so that a batch of
+// which a part failed is sent whole.
+func (s *classes) batch(ctx context.Context, recs []record, level string) (refusal string, err error) {
+	var reply batchReply
+	if err := s.call(ctx, http.MethodPost, "/v1/batch/objects?consistency_level="+level, object{"objects": recs}, &reply); err != nil {
+		return "", err
+	}
+	if len(reply) != len(recs) {
+		return "", s.service.Errorf("%d of %d objects of a batch were answered for: %w", len(reply), len(recs), rag.ErrUnavailable)
+	}
+	return reply.refusal(), nil
+}
 
 // deleteReply counts what a delete did.
 type deleteReply struct {
@@ -128,7 +164,7 @@ func (s *classes) Delete(ctx context.Context, collection string, ids []string) e
 				"deletionTimeUnixMilli": time.Now().UnixMilli(),
 			}
 			var reply deleteReply
-			if err := s.service.Call(ctx, http.MethodDelete, "/v1/batch/objects?"+s.consistency(), request, &reply); err != nil {
+			if err := s.call(ctx, http.MethodDelete, "/v1/batch/objects?consistency_level="+s.config.Consistency, request, &reply); err != nil {
 				return err
 			}
 		}
@@ -163,7 +199,7 @@ func (s *classes) walk(ctx context.Context, c class, vectors bool) iter.Seq2[rem
 		for after := ""; ; {
 			var page objects
 			path := "/v1/objects?class=" + url.QueryEscape(c.name) + "&limit=" + strconv.Itoa(size) + "&after=" + after + include
-			if err := s.service.Call(ctx, http.MethodGet, path, nil, &page); err != nil {
+			if err := s.call(ctx, http.MethodGet, path, nil, &page); err != nil {
 				yield(remote.Row{}, err)
 				return
 			}

@@ -5,21 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
-	"github.com/seed-d8745b77/rag/internal/lang"
+	"github.com/seed-d8745b77/rag/internal/bm25"
+	"github.com/seed-d8745b77/rag/internal/terms"
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
 )
 
-// Texts is a sparse index in Weaviate: its BM25 over the terms that rag's analyzer makes of passages, so that words agree
-// with those of other indexes. Titles and headings are not looked at, and it finds no phrases, beginnings of words or
-// similar words. It is safe for concurrent use, also by several processes.
+// Texts is a sparse index in Weaviate. Weaviate finds the candidates by its BM25, over the terms that rag's analyzer makes
+// of passages; in collections of up to ExactUpTo records their scores are the embedded index's. Titles and headings are
+// not looked at, and it finds no phrases, beginnings of words or similar words. It is safe for concurrent use, also by
+// several processes.
 type Texts struct {
 	*classes
-	analyzer *analyze.Analyzer
+	maker terms.Maker
 }
 
 var (
@@ -35,19 +36,11 @@ func NewTexts(c Config) (*Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Texts{s, analyze.New(nil)}, nil
+	return &Texts{s, terms.Maker{Analyzer: analyze.New(nil)}}, nil
 }
 
 // Fingerprint names the index and the analyzer.
-func (x *Texts) Fingerprint() string { return "weaviate/" + x.analyzer.Fingerprint() }
-
-// stemming says how the words of a text are stemmed.
-func stemming(text, language string) string {
-	if language == "" {
-		language = lang.Detect(text)
-	}
-	return analyze.Stemming(language)
-}
+func (x *Texts) Fingerprint() string { return "weaviate/" + x.maker.Fingerprint() }
 
 // Upsert writes the records. Words are stemmed in the record's language; if that is unknown, in the one its text seems to
 // be in, else as English.
@@ -68,31 +61,25 @@ func (x *Texts) Upsert(ctx context.Context, collection string, recs []rag.TextRe
 		if err != nil {
 			return x.service.Errorf("record %s: %w", r.ID, err)
 		}
-		p, terms := propertiesOf(r.ID, r.DocID, f), x.terms(r)
-		p.Terms = &terms
+		p := propertiesOf(r.ID, r.DocID, f)
+		p.Terms, p.Length = x.terms(r)
 		out = append(out, record{ID: uuid(r.ID), Properties: p})
 	}
 	if len(out) == 0 {
 		return ctx.Err()
 	}
-	c, err := x.make(ctx, collection, 0)
-	if err != nil {
-		return err
-	}
-	for i := range out {
-		out[i].Class = c.name
-	}
-	return x.write(ctx, collection, out)
+	return x.write(ctx, collection, 0, func(c class) error { return x.upsert(ctx, c, out) })
 }
 
-// terms are those of a passage in order, a blank between them.
-func (x *Texts) terms(r rag.TextRecord) string {
-	var b strings.Builder
-	x.analyzer.Passage(r.Text, stemming(r.Text, r.Language), func(t analyze.Term) {
-		b.WriteString(t.Text)
-		b.WriteByte(' ')
-	})
-	return strings.TrimSuffix(b.String(), " ")
+// terms are those of a passage in order, a blank between them, and its length.
+func (x *Texts) terms(r rag.TextRecord) (*string, *float64) {
+	_, tokens, n := x.maker.Passage(terms.Passage{Text: r.Text, Language: r.Language})
+	list := make([]string, len(tokens))
+	for i, t := range tokens {
+		list[i] = t.Term
+	}
+	text, length := strings.Join(list, " "), float64(n)
+	return &text, &length
 }
 
 // Search returns the K best records that share a term with the query and match the filter, best first, ties by ID. A
@@ -105,39 +92,39 @@ func (x *Texts) Search(ctx context.Context, collection string, q rag.SparseQuery
 		return nil, x.service.Errorf("phrases, beginnings of words and similar words: %w", rag.ErrUnsupported)
 	}
 	condition := remote.Narrow(q.Filter)
-	terms := x.analyzer.Query(q.Text, x.stemmings(q.Text))
-	if q.K <= 0 || condition.Op == remote.None || len(terms) == 0 {
+	clauses := x.clauses(q.Text)
+	if q.K <= 0 || condition.Op == remote.None || len(clauses) == 0 {
 		return nil, nil
 	}
 	err = x.read(ctx, collection, func(c class) error {
-		var err error
+		ranked, err := x.ranking(ctx, c, clauses)
+		if err != nil {
+			return err
+		}
 		matches, err = remote.Search(ctx, q.K, q.Filter, nil, remote.Asked{
-			Most:    x.config.MaxResults,
-			Nearest: func(ctx context.Context, n int) ([]remote.Row, error) { return x.best(ctx, c, terms, n, condition) },
+			Most: x.config.MaxResults,
+			Nearest: func(ctx context.Context, n int) ([]remote.Row, error) {
+				return ranked.best(ctx, n, q.Filter, condition)
+			},
 		})
 		return err
 	})
 	return matches, err
 }
 
-// stemmings are the ways in which the words of a question are stemmed.
-func (x *Texts) stemmings(question string) []string {
-	out := []string{stemming(question, "")}
+// clauses are what passages are ranked by: a term each.
+func (x *Texts) clauses(question string) []bm25.Clause {
+	stemmings := []string{terms.Stemming(question, "")}
 	for _, language := range x.config.Languages {
-		if s := analyze.Stemming(language); !slices.Contains(out, s) {
-			out = append(out, s)
+		if s := analyze.Stemming(language); !slices.Contains(stemmings, s) {
+			stemmings = append(stemmings, s)
 		}
 	}
-	return out
-}
-
-// best asks for the n best.
-func (x *Texts) best(ctx context.Context, c class, terms []string, n int, condition remote.Condition) ([]remote.Row, error) {
-	query := "bm25:{query:" + quote(strings.Join(terms, " ")) + ` properties:["terms"]}`
-	hits, err := x.get(ctx, c, filtered([]string{query, "limit:" + strconv.Itoa(n)}, condition), "chunk meta _additional{score}")
-	rows := make([]remote.Row, len(hits))
-	for i, h := range hits {
-		rows[i] = remote.Row{ID: h.Chunk, Score: float64(h.Additional.Score), Payload: h.Meta}
+	asked := x.maker.Ask(terms.Vocabulary{Stemmings: stemmings}, question, terms.Match{})
+	defer asked.GiveBack()
+	clauses := make([]bm25.Clause, len(asked.Clauses))
+	for i, c := range asked.Clauses {
+		clauses[i] = bm25.Clause{Terms: slices.Clone(c.Terms), Weight: c.Weight}
 	}
-	return rows, err
+	return clauses
 }

@@ -44,17 +44,12 @@ func (v *Vectors) Upsert(ctx context.Context, collection string, recs []rag.Vect
 	for i, r := range recs {
 		out[i] = record{ID: uuid(r.ID), Vector: r.Vector, Properties: propertiesOf(r.ID, r.DocID, fields[i])}
 	}
-	c, err := v.make(ctx, collection, dims)
-	if err != nil {
-		return err
-	}
-	if err := v.service.CheckLength(c.Collection, c.Dims, dims); err != nil {
-		return err
-	}
-	for i := range out {
-		out[i].Class = c.name
-	}
-	return v.write(ctx, collection, out)
+	return v.write(ctx, collection, dims, func(c class) error {
+		if err := v.service.CheckLength(c.Collection, c.Dims, dims); err != nil {
+			return err
+		}
+		return v.upsert(ctx, c, out)
+	})
 }
 
 // Search asks Weaviate for what it can tell of the filter (all but ranges) and judges the rest itself.
@@ -74,7 +69,7 @@ func (v *Vectors) Search(ctx context.Context, collection string, q rag.VectorQue
 		matches, err = remote.Search(ctx, q.K, q.Filter, q.Vector, remote.Asked{
 			Most: v.config.MaxResults,
 			Nearest: func(ctx context.Context, n int) ([]remote.Row, error) {
-				return v.nearest(ctx, c, q.Vector, n, condition)
+				return v.nearest(ctx, c, q, n, condition)
 			},
 			Scan: func(ctx context.Context) iter.Seq2[remote.Row, error] { return v.scan(ctx, c, condition) },
 		})
@@ -84,9 +79,9 @@ func (v *Vectors) Search(ctx context.Context, collection string, q rag.VectorQue
 }
 
 // nearest asks for the n nearest.
-func (v *Vectors) nearest(ctx context.Context, c class, vector []float32, n int, condition remote.Condition) ([]remote.Row, error) {
-	arguments := filtered([]string{"nearVector:{vector:" + quote(vector) + "}", "limit:" + strconv.Itoa(n)}, condition)
-	hits, err := v.get(ctx, c, arguments, "chunk meta _additional{distance}")
+func (v *Vectors) nearest(ctx context.Context, c class, q rag.VectorQuery, n int, condition remote.Condition) ([]remote.Row, error) {
+	arguments := filtered([]string{"nearVector:{vector:" + quote(q.Vector) + "}", "limit:" + strconv.Itoa(n)}, condition)
+	hits, err := v.get(ctx, c, arguments, judged(q.Filter)+" _additional{distance}")
 	rows := make([]remote.Row, len(hits))
 	for i, h := range hits {
 		rows[i] = remote.Row{ID: h.Chunk, Score: 1 - h.Additional.Distance, Payload: h.Meta}
@@ -101,7 +96,7 @@ func (v *Vectors) scan(ctx context.Context, c class, condition remote.Condition)
 		return v.walk(ctx, c, true)
 	}
 	return func(yield func(remote.Row, error) bool) {
-		count, err := v.count(ctx, c, condition)
+		count, err := v.fulfilling(ctx, c, condition)
 		if err != nil {
 			yield(remote.Row{}, err)
 			return
@@ -126,8 +121,8 @@ func (v *Vectors) scan(ctx context.Context, c class, condition remote.Condition)
 	}
 }
 
-// count returns how many records fulfil a condition, or MaxResults if there are as many.
-func (v *Vectors) count(ctx context.Context, c class, condition remote.Condition) (int, error) {
+// fulfilling returns how many records fulfil a condition, or MaxResults if there are as many.
+func (v *Vectors) fulfilling(ctx context.Context, c class, condition remote.Condition) (int, error) {
 	hits, err := v.get(ctx, c, filtered([]string{"limit:" + strconv.Itoa(v.config.MaxResults)}, condition), "_additional{id}")
 	return len(hits), err
 }

@@ -1,8 +1,9 @@
 // Package weaviate keeps vectors and words in a cluster of Weaviate, which shards and replicates them. It speaks Weaviate's
 // REST and GraphQL over Go's library and needs version 1.33 or later, the first with the operator Not.
 //
-//	v, err := weaviate.NewVectors(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
-//	x, err := weaviate.NewTexts(weaviate.Config{URL: "http://127.0.0.1:8080", Replicas: 3})
+//	c := weaviate.Config{URL: "http://a:8080", Others: []string{"http://b:8080", "http://c:8080"}, Replicas: 3}
+//	v, err := weaviate.NewVectors(c)
+//	x, err := weaviate.NewTexts(c)
 //	eng, err := rag.Open(dir, rag.WithVectorStore(v), rag.WithSparseIndex(x))
 package weaviate
 
@@ -28,29 +29,32 @@ const (
 	DefaultM              = 32
 	DefaultK1             = 1.2
 	DefaultB              = 0.75
+	DefaultExactUpTo      = 10_000 // above, counting a question's words takes longer than the search: the server reads each record that has one
 )
 
 // Config holds the settings of [NewVectors] and [NewTexts]. Replicas, Shards, Ef, EfConstruction, M, K1 and B hold for
 // collections that are made from now on.
 type Config struct {
 	URL         string            `json:"url"`         // address of a node; "": DefaultURL
+	Others      []string          `json:"others"`      // addresses of further nodes, asked in turn where one fails; with fewer nodes than Replicas here, a lost node can stop searches
 	APIKey      string            `json:"api_key"`     // sent as a bearer's; "": none is
 	Headers     map[string]string `json:"headers"`     // sent with each request
 	Prefix      string            `json:"prefix"`      // with which the names of classes begin, a capital letter, then letters and digits; "": DefaultPrefix
 	TimeoutMS   int               `json:"timeout_ms"`  // of one try; 0: 30,000
-	Tries       int               `json:"tries"`       // of a request; 0: 3
+	Tries       int               `json:"tries"`       // of a request; 0: 3, and one for each of Others
 	Replicas    int               `json:"replicas"`    // nodes that keep each record; 0: 1
-	Shards      int               `json:"shards"`      // parts of a collection; 0: 1. Scores of words are of one part: with several they are not comparable
-	Consistency string            `json:"consistency"` // replicas that must agree: ONE, QUORUM or ALL; "": DefaultConsistency
+	Shards      int               `json:"shards"`      // parts of a collection; 0: 1
+	Consistency string            `json:"consistency"` // replicas that must have what is written: ONE, QUORUM or ALL; "": DefaultConsistency. While all live, all have it
 	MaxResults  int               `json:"max_results"` // most records of a reply, QUERY_MAXIMUM_RESULTS of the servers; 0: DefaultMaxResults
 
 	Ef             int `json:"ef"`              // of vectors: width of a search; 0: DefaultEf
 	EfConstruction int `json:"ef_construction"` // likewise while the graph is made; 0: DefaultEfConstruction
 	M              int `json:"m"`               // links of a vector; 0: DefaultM
 
-	K1        float64  `json:"k1"`        // of words: how much repetition counts; 0: DefaultK1
-	B         float64  `json:"b"`         // how much long texts are marked down, 0 to 1; 0: DefaultB
-	Languages []string `json:"languages"` // in which questions are stemmed beside their own, BCP 47; nil: English
+	K1        float64  `json:"k1"`          // of words: how much repetition counts; 0: DefaultK1
+	B         float64  `json:"b"`           // how much long texts are marked down, 0 to 1; 0: DefaultB
+	ExactUpTo int      `json:"exact_up_to"` // records of a collection up to which words are counted for the scores, so that they are the embedded index's; 0: DefaultExactUpTo; below 0: the server's scores are taken
+	Languages []string `json:"languages"`   // in which questions are stemmed beside their own, BCP 47; nil: English
 }
 
 var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,19}$`)
@@ -63,7 +67,7 @@ func open(c Config, kind kind) (*classes, error) {
 	c.Prefix, c.Consistency = cmp.Or(c.Prefix, DefaultPrefix), cmp.Or(c.Consistency, DefaultConsistency)
 	c.Replicas, c.Shards, c.MaxResults = cmp.Or(c.Replicas, 1), cmp.Or(c.Shards, 1), cmp.Or(c.MaxResults, DefaultMaxResults)
 	c.Ef, c.EfConstruction, c.M = cmp.Or(c.Ef, DefaultEf), cmp.Or(c.EfConstruction, DefaultEfConstruction), cmp.Or(c.M, DefaultM)
-	c.K1, c.B = cmp.Or(c.K1, DefaultK1), cmp.Or(c.B, DefaultB)
+	c.K1, c.B, c.ExactUpTo = cmp.Or(c.K1, DefaultK1), cmp.Or(c.B, DefaultB), cmp.Or(c.ExactUpTo, DefaultExactUpTo)
 	if c.Languages == nil {
 		c.Languages = []string{"en"}
 	}
@@ -78,7 +82,7 @@ func open(c Config, kind kind) (*classes, error) {
 		return nil, bad("k1 must be above 0 and b from 0 to 1")
 	}
 	service, err := remote.NewService(remote.Settings{
-		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), KeyHeader: "Authorization", Key: c.APIKey,
+		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), Others: c.Others, KeyHeader: "Authorization", Key: c.APIKey,
 		Headers: c.Headers, Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries,
 	})
 	if err != nil {

@@ -79,7 +79,7 @@ func TestRequests(t *testing.T) {
 		}
 		replies := map[string]string{
 			"POST /v1/batch/objects": `[{"id":"x","result":{"status":"SUCCESS"}}]`,
-			"POST /v1/graphql":       `{"data":{"Get":{"RagVectors_hand_book_c65c546e798c2e34ac65":[],"RagWords_hand_book_c65c546e798c2e34ac65":[]}}}`,
+			"POST /v1/graphql":       `{"data":{"Get":{"RagVectors_hand_book_c65c546e798c2e34ac65":[],"RagWords_hand_book_c65c546e798c2e34ac65":[]},"Aggregate":{}}}`,
 			"GET /v1/objects":        `{"objects":[]}`,
 		}
 		if reply := replies[r.Method+" "+r.URL.Path]; reply != "" {
@@ -161,6 +161,91 @@ func TestBatchesThatFailInPart(t *testing.T) {
 	}
 	if err := vectors(t, weaviate.Config{URL: url, Tries: 1}).Upsert(t.Context(), "other", recs); !errors.Is(err, rag.ErrUnavailable) || !strings.Contains(err.Error(), "could not find index") {
 		t.Errorf("in one try: error %v, want ErrUnavailable with what the server says", err)
+	}
+}
+
+// A write that a lost node keeps from reaching all replicas reaches as many as are asked for, or is an error.
+func TestNodesThatAreLost(t *testing.T) {
+	for _, c := range []struct {
+		lost  int
+		level string
+		want  error
+	}{{0, "ALL", nil}, {1, "", nil}, {1, "ALL", rag.ErrUnavailable}, {2, "", rag.ErrUnavailable}, {2, "ONE", nil}} {
+		f, url := newFake(t)
+		f.lost = c.lost
+		err := vectors(t, weaviate.Config{URL: url, Consistency: c.level}).Upsert(t.Context(), "c", []rag.VectorRecord{{ID: "a", Vector: []float32{1, 0}}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d lost, level %q: error %v, want %v", c.lost, c.level, err, c.want)
+		}
+	}
+}
+
+// Where a node does not answer, the next is asked.
+func TestOtherNodes(t *testing.T) {
+	_, url := newFake(t)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	v := vectors(t, weaviate.Config{URL: gone.URL, Others: []string{url}})
+	if err := v.Upsert(t.Context(), "c", []rag.VectorRecord{{ID: "a", Vector: []float32{1, 0}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.Search(t.Context(), "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 5}); len(got) != 1 || err != nil {
+		t.Errorf("got %v, %v, want a", got, err)
+	}
+}
+
+// What another process dropped is not there, and can be written to again.
+func TestDroppedByAnother(t *testing.T) {
+	for _, beside := range []bool{false, true} { // whether there is another class: servers say in two ways that there is none
+		_, url := newFake(t)
+		c := weaviate.Config{URL: url, Tries: 1}
+		v, x, ctx := vectors(t, c), texts(t, c), t.Context()
+		write := func(collection string) {
+			t.Helper()
+			if err := v.Upsert(ctx, collection, []rag.VectorRecord{{ID: "a", Vector: []float32{1, 0}}}); err != nil {
+				t.Error(err)
+			}
+			if err := x.Upsert(ctx, collection, []rag.TextRecord{{ID: "a", Text: "harbour"}}); err != nil {
+				t.Error(err)
+			}
+		}
+		count := func(want int) {
+			t.Helper()
+			near, err := v.Search(ctx, "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 5})
+			worded, failed := x.Search(ctx, "c", rag.SparseQuery{Text: "harbour", K: 5})
+			if len(near) != want || len(worded) != want || err != nil || failed != nil {
+				t.Errorf("beside %v: %v, %v and %v, %v; want %d", beside, near, err, worded, failed, want)
+			}
+		}
+		drop := func() {
+			t.Helper()
+			if err := errors.Join(vectors(t, c).Drop(ctx, "c"), texts(t, c).Drop(ctx, "c")); err != nil {
+				t.Error(err)
+			}
+		}
+		if beside {
+			write("other")
+		}
+		write("c")
+		drop()
+		count(0)
+		write("c")
+		count(1)
+		drop()
+		if err := errors.Join(v.Delete(ctx, "c", []string{"a"}), x.Delete(ctx, "c", []string{"a"})); err != nil {
+			t.Error(err)
+		}
+		write("c")
+		drop()
+		for _, l := range []rag.IDLister{v, x} {
+			for id, err := range l.IDs(ctx, "c") {
+				t.Errorf("there is %q, %v", id, err)
+			}
+		}
+		write("c")
+		drop()
+		write("c") // to a class that it takes to be there
+		count(1)
 	}
 }
 

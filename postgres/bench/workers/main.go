@@ -322,9 +322,6 @@ func (r *role) search(eng *rag.Engine) error {
 		began := time.Now()
 		i := rand.IntN(r.Docs) //nolint:gosec // any of them
 		there, err := find(eng, i)
-		if err != nil { // a commit overtook the search: now it must be whole
-			there, err = find(eng, i)
-		}
 		if err != nil {
 			return err
 		}

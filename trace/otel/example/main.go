@@ -57,14 +57,7 @@ func run(ctx context.Context, out io.Writer, folder string, questions []string) 
 		err = errors.Join(err, tracers.Shutdown(ctx), meters.Shutdown(ctx))
 	}()
 
-	sink, err := otel.New(otel.Config{
-		TracerProvider: tracers, MeterProvider: meters,
-		Next: trace.NewJSONL(dir, trace.JSONLConfig{}), // for `rag trace` and the dashboard
-	})
-	if err != nil {
-		return err
-	}
-	eng, err := rag.Open(dir, rag.WithTraceSink(sink))
+	eng, err := traced(dir, tracers, meters)
 	if err != nil {
 		return err
 	}
@@ -83,4 +76,16 @@ func run(ctx context.Context, out io.Writer, folder string, questions []string) 
 		fmt.Fprintf(out, "%s\ntrace %s of the engine, %s of OpenTelemetry\n", answer.Text, answer.TraceID, work.SpanContext().TraceID())
 	}
 	return nil
+}
+
+// traced opens an engine that tells its calls to OpenTelemetry.
+func traced(dir string, tracers *sdktrace.TracerProvider, meters *sdkmetric.MeterProvider) (*rag.Engine, error) {
+	sink, err := otel.New(otel.Config{
+		TracerProvider: tracers, MeterProvider: meters,
+		Next: trace.NewJSONL(dir, trace.JSONLConfig{}), // for `rag trace` and the dashboard
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rag.Open(dir, rag.WithTraceSink(sink))
 }

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,17 +20,17 @@ import (
 type Settings struct {
 	Name      string            // of the service, for messages
 	URL       string            // its address
+	Others    []string          // addresses at which it is as well, asked where that one fails
 	KeyHeader string            // header that carries the key
 	Key       string            // "": none is sent
 	Headers   map[string]string // sent beside it
 	Timeout   time.Duration     // of one try; 0: httpjson's
-	Tries     int               // 0: httpjson's
+	Tries     int               // 0: httpjson's, and one for each of Others
 }
 
 // Service is a service that speaks JSON. It is safe for concurrent use.
 type Service struct {
 	name   string
-	base   string // without a slash at the end
 	client httpjson.Client
 }
 
@@ -38,16 +39,23 @@ func NewService(s Settings) (*Service, error) {
 	bad := func(format string, a ...any) error {
 		return fmt.Errorf("%s: %s: %w", s.Name, fmt.Sprintf(format, a...), rag.ErrInvalid)
 	}
-	u, err := url.Parse(strings.TrimRight(s.URL, "/"))
+	var addresses []string
+	for _, address := range append([]string{s.URL}, s.Others...) {
+		u, err := url.Parse(strings.TrimRight(address, "/"))
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+			return nil, bad("url: it must be an address such as http://host:8000, without a question mark") // not quoted: it may hold a password
+		}
+		addresses = append(addresses, u.String())
+	}
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "":
-		return nil, bad("url: it must be an address such as http://host:8000, without a question mark") // not quoted: it may hold a password
 	case s.Timeout < 0 || s.Tries < 0:
 		return nil, bad("timeout_ms and tries must not be below 0")
 	case strings.ContainsFunc(s.Key, func(r rune) bool { return r < ' ' || r > '~' }):
 		return nil, bad("api_key: it holds a character that no key has")
 	}
-	client := httpjson.Client{Header: http.Header{}, Timeout: s.Timeout, Tries: s.Tries}
+	client := httpjson.Client{
+		Header: http.Header{}, Timeout: s.Timeout, Tries: cmp.Or(s.Tries, httpjson.DefaultTries+len(s.Others)), Places: httpjson.NewPlaces(addresses...),
+	}
 	for name, value := range s.Headers {
 		client.Header.Set(name, value)
 	}
@@ -58,7 +66,7 @@ func NewService(s Settings) (*Service, error) {
 	default:
 		client.Header.Set(s.KeyHeader, s.Key)
 	}
-	return &Service{name: s.Name, base: u.String(), client: client}, nil
+	return &Service{name: s.Name, client: client}, nil
 }
 
 // Call sends in, if it is not nil, and reads the reply into out, if that is not nil. It is tried again where that may help,
@@ -68,7 +76,7 @@ func (s *Service) Call(ctx context.Context, method, path string, in, out any) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := s.client.Do(ctx, method, s.base+path, in, out)
+	err := s.client.Do(ctx, method, path, in, out)
 	if err == nil {
 		return nil
 	}
