@@ -107,9 +107,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	l.connections = 1
 	addr, bodies := serving(t, l)
 	first, one := dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	if res, err := http.ReadResponse(one, nil); err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
+	answered(t, one)
 	<-bodies
 	_, two := dial(t, addr, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	select {
@@ -118,8 +116,19 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	default:
 	}
 	_ = first.Close()
-	if res, err := http.ReadResponse(two, nil); err != nil || res.StatusCode != 200 {
-		t.Errorf("%v, %v after the first has ended", res, err)
+	answered(t, two)
+}
+
+// answered reads an answer, which must be good.
+func answered(t *testing.T, r *bufio.Reader) {
+	t.Helper()
+	res, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("status %s", res.Status)
 	}
 }
 
