@@ -36,7 +36,8 @@ type AnswerEvent struct {
 // where a chat model fails the answer is extractive and Notes says so: neither is an error.
 //
 // Errors are those of [Engine.Search], and ErrInvalid for a negative ContextTokens.
-func (e *Engine) Ask(ctx context.Context, req AskRequest) (*Answer, error) {
+func (e *Engine) Ask(ctx context.Context, req AskRequest) (_ *Answer, err error) {
+	defer e.hide(&err)
 	a := e.newAnswering(req, func(AnswerEvent) bool { return true })
 	if err := a.run(ctx); err != nil {
 		return nil, err
@@ -61,6 +62,7 @@ func (e *Engine) AskStream(ctx context.Context, req AskRequest) iter.Seq2[Answer
 		switch {
 		case broken:
 		case err != nil:
+			a.hide(&err)
 			yield(AnswerEvent{}, err)
 		default:
 			yield(AnswerEvent{Answer: a.answer}, nil)
@@ -206,6 +208,7 @@ func (a *answering) took(stage string, start time.Time) {
 
 // note says in answer and trace that a stage did less than was asked.
 func (a *answering) note(stage, status, reason string) {
+	reason = a.HideSecrets(reason)
 	span := a.spans[stage]
 	if span.Status = status; span.Detail == nil {
 		span.Detail = map[string]any{}

@@ -27,7 +27,8 @@ type CompactReport struct {
 // Compact makes the files of the data folder smaller by the space that deleted and replaced documents left. Searches go
 // on; ingests and deletes wait. Whenever the process dies, all files are whole, and nothing is lost. Providers
 // without files, and those that cannot do it, are passed over.
-func (e *Engine) Compact(ctx context.Context) (*CompactReport, error) {
+func (e *Engine) Compact(ctx context.Context) (_ *CompactReport, err error) {
+	defer e.hide(&err)
 	if e.closed.Load() {
 		return nil, errClosed
 	}
@@ -53,7 +54,8 @@ func (e *Engine) Compact(ctx context.Context) (*CompactReport, error) {
 // default providers that is all collections with their indexes. What a store keeps elsewhere, and the caches, are
 // not in it; Repair makes missing index records again from the catalog. A run under way is in it as one that was
 // cut short. ErrUnsupported: the catalog cannot be copied; ErrInvalid: there is a file of this name.
-func (e *Engine) Backup(ctx context.Context, path string) error {
+func (e *Engine) Backup(ctx context.Context, path string) (err error) {
+	defer e.hide(&err)
 	if err := e.whole("backup"); err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ const calibrationPenalty = 20
 // the collection's header. The same questions give the same fit.
 //
 // Errors: ErrNotFound (no such collection), ErrInvalid (fewer than ten questions of either kind), and those of Search.
-func (e *Engine) Calibrate(ctx context.Context, req CalibrateRequest) (*CalibrationReport, error) {
+func (e *Engine) Calibrate(ctx context.Context, req CalibrateRequest) (_ *CalibrationReport, err error) {
+	defer e.hide(&err)
 	if err := e.whole("calibrate"); err != nil {
 		return nil, err
 	}

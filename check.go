@@ -43,7 +43,7 @@ func (e *Engine) check(ctx context.Context, rep *VerifyReport, h Header) error {
 			return fmt.Errorf("check %s: %w", part.name, err)
 		}
 		for _, p := range found {
-			p.Part = part.name
+			p.Part, p.Message = part.name, e.HideSecrets(p.Message)
 			rep.Problems = append(rep.Problems, p)
 		}
 	}

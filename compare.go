@@ -60,7 +60,8 @@ const mostWorst = 5
 // Compare holds the engine's collection against that of another store: whether both have the same documents, made of the
 // same passages, and how far the first hits of the same questions agree, without reranking or query transforms. The overlap of two
 // lists is what both have of all that they have (Jaccard). Ties may be cut differently, so it need not be 1.
-func (e *Engine) Compare(ctx context.Context, req CompareRequest) (*CompareReport, error) {
+func (e *Engine) Compare(ctx context.Context, req CompareRequest) (_ *CompareReport, err error) {
+	defer e.hide(&err)
 	if err := copyable(e, req.With); err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}

@@ -42,7 +42,8 @@ type CopyReport struct {
 //
 // Errors: ErrFingerprint where the engines have different embedders, or analyzers without OtherWords; ErrUnsupported where
 // vectors cannot be read back; ErrInvalid where both are the same store.
-func (e *Engine) Copy(ctx context.Context, req CopyRequest) (*CopyReport, error) {
+func (e *Engine) Copy(ctx context.Context, req CopyRequest) (_ *CopyReport, err error) {
+	defer e.hide(&err)
 	if err := e.writable("copy"); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,8 @@ type IndexFailure struct {
 // never shown again, also if an index could not be cleaned: then Failed says so and the error matches ErrPartial. The
 // collection's header keeps that there is something to clean, and the next ingest, Repair or Delete of the whole collection does
 // it. Any other error ended it early: the report counts what is deleted.
-func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (*DeleteReport, error) {
+func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (_ *DeleteReport, err error) {
+	defer e.hide(&err)
 	name := e.collection(req.Collection)
 	if err := req.validate(); err != nil {
 		return nil, fmt.Errorf("delete: %w", err)
@@ -151,6 +152,7 @@ func (e *Engine) deleteAll(ctx context.Context, name string, info CollectionInfo
 	report.Documents, report.Chunks, report.Images = info.Documents, info.Chunks, info.Images
 	for _, index := range e.indexes() {
 		if err := index.clear(ctx, generations(name, info.Header.Generation)); err != nil {
+			e.hide(&err)
 			report.Failed = append(report.Failed, IndexFailure{index.stage, info.Chunks, err, err.Error()})
 		}
 	}

@@ -71,7 +71,8 @@ type explaining struct {
 // Explain runs the query and reports, stage by stage, what became of one chunk: its rank in each whole lane, also
 // below the lane's cut, the place where it was lost, and a change that would have kept it. The change is tried before it
 // is told. ErrNotFound if the chunk is not live: its document was deleted, or changed so that the passage is another one.
-func (e *Engine) Explain(ctx context.Context, q Query, target ExplainTarget) (*Explanation, error) {
+func (e *Engine) Explain(ctx context.Context, q Query, target ExplainTarget) (_ *Explanation, err error) {
+	defer e.hide(&err)
 	ids, err := e.findTarget(ctx, q.Collection, target)
 	if err != nil {
 		return nil, err

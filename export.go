@@ -99,7 +99,8 @@ type ExportReport struct {
 // Export writes the documents of a collection as lines of JSON, by URI: text, outline, pages, metadata, validity and
 // pictures, all that another engine needs to split, embed and index them its own way; see [Exported]. Passages, vectors and
 // what transforms made are not in it. Ingests and deletes of the collection wait for it. "" means the configured collection.
-func (e *Engine) Export(ctx context.Context, collection string, w io.Writer) (*ExportReport, error) {
+func (e *Engine) Export(ctx context.Context, collection string, w io.Writer) (_ *ExportReport, err error) {
+	defer e.hide(&err)
 	name := e.collection(collection)
 	unlock, err := e.lock(ctx, name)
 	if err != nil {

@@ -192,6 +192,7 @@ func (e *Engine) removeEntries(ctx context.Context, name string, h *Header, entr
 			if f := down[x.stage]; f != nil {
 				f.Chunks += len(ids)
 			} else if err := x.remove(ctx, at, ids); err != nil {
+				e.hide(&err)
 				down[x.stage] = &IndexFailure{x.stage, len(ids), err, err.Error()}
 			}
 		}

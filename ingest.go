@@ -112,7 +112,8 @@ func partial(failed []SourceFailure) error {
 // also where no source could be read.
 // Any other error ended the run early: every document has either its whole old or its whole new version, and the next
 // run finishes the work. ErrFingerprint: the collection was built with another embedder or analyzer.
-func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (*IngestReport, error) {
+func (e *Engine) Ingest(ctx context.Context, req IngestRequest) (_ *IngestReport, err error) {
+	defer e.hide(&err)
 	if len(req.Sources) == 0 {
 		return nil, fmt.Errorf("ingest: no sources given: %w", ErrInvalid)
 	}
@@ -194,6 +195,7 @@ func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 
 // fail notes a source that could not be ingested.
 func (r *ingestRun) fail(stage, uri string, err error) {
+	r.hide(&err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Failed = append(r.report.Failed, SourceFailure{URI: uri, Stage: stage, Err: err, Error: err.Error()})
@@ -226,6 +228,9 @@ func (r *ingestRun) finish() *IngestReport {
 	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
 	rep.Steps = r.steps.list()
+	for i := range rep.Steps {
+		rep.Steps[i].Reason = r.HideSecrets(rep.Steps[i].Reason)
+	}
 	rep.ElapsedMS = r.now().Sub(r.started).Milliseconds()
 	if !r.req.DryRun {
 		rep.TraceID = r.id

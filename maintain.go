@@ -9,7 +9,8 @@ import (
 )
 
 // Collections lists the collections by name.
-func (e *Engine) Collections(ctx context.Context) ([]CollectionInfo, error) {
+func (e *Engine) Collections(ctx context.Context) (_ []CollectionInfo, err error) {
+	defer e.hide(&err)
 	all, err := e.catalog.Collections(ctx)
 	if e.IsView() {
 		for i := range all {
@@ -121,7 +122,8 @@ type IndexGap struct {
 // Verify reads back all that is held of the collection and compares its indexes with its catalog, ID by ID. What is
 // wrong is in the report, not an error; the error says what kept it from looking: damage by which the collection cannot
 // be listed any more is ErrInvalid.
-func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, error) {
+func (e *Engine) Verify(ctx context.Context, collection string) (_ *VerifyReport, err error) {
+	defer e.hide(&err)
 	if err := e.whole("verify"); err != nil {
 		return nil, err
 	}
@@ -148,7 +150,8 @@ func (e *Engine) Verify(ctx context.Context, collection string) (*VerifyReport, 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
 // catalog, a damaged index, or a faulty one of vectors, built anew. The report lists what was found. What is damaged in
 // the catalog stays: the report says what to do.
-func (e *Engine) Repair(ctx context.Context, collection string) (*VerifyReport, error) {
+func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport, err error) {
+	defer e.hide(&err)
 	if err := e.writable("repair"); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed-d8745b77/rag/internal/secret"
 	"io"
 	"log/slog"
 	"os"
@@ -114,7 +115,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 		e.turns = &shared.turns
 	}
 	if err := e.build(&s); err != nil {
-		return nil, errors.Join(err, e.Close())
+		return nil, withoutSecrets(secret.NewMasker(s.secrets), errors.Join(err, e.Close()))
 	}
 	return e, nil
 }

@@ -27,7 +27,8 @@ func (r Recall) OK() bool { return r.Unreachable == 0 && len(r.Problems) == 0 }
 
 // Recall returns what was last measured of a collection's vectors. It is the zero value if nothing was, as where searches
 // are exact, or there are no vectors.
-func (e *Engine) Recall(ctx context.Context, collection string) (Recall, error) {
+func (e *Engine) Recall(ctx context.Context, collection string) (_ Recall, err error) {
+	defer e.hide(&err)
 	if err := e.whole("recall"); err != nil {
 		return Recall{}, err
 	}

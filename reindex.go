@@ -36,7 +36,8 @@ type Built struct {
 // the ones that searches read, and flips to the new ones at the end in one transaction. Documents are not read or split
 // again. If it is cut short, the old indexes stay; what was begun is cleaned away by the next write. Vectors of the
 // same model are taken over.
-func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (*ReindexReport, error) {
+func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (_ *ReindexReport, err error) {
+	defer e.hide(&err)
 	if err := e.writable("reindex"); err != nil {
 		return nil, err
 	}

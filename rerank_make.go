@@ -50,8 +50,9 @@ func (e *Engine) makeReranker() (Reranker, error) {
 // Ready reports what would fail every call that needs it: a configured reranker that cannot be made, because its
 // settings are wrong (ErrInvalid) or its model is not on this machine (ErrNotFound), and an embedder or a chat model that
 // lacks its key (ErrInvalid). [Open] lets it pass, since other calls do without. It asks no service.
-func (e *Engine) Ready() error {
-	_, err := e.makeReranker()
+func (e *Engine) Ready() (err error) {
+	defer e.hide(&err)
+	_, err = e.makeReranker()
 	for _, slot := range []struct {
 		name  string
 		model any

@@ -77,7 +77,8 @@ type Result struct {
 // One lane failing leaves the other, and Notes says so; if none is left the result has no hits and the error matches
 // ErrUnavailable. Other errors: ErrInvalid (empty text, bad filter), ErrNotFound (no such collection), ErrFingerprint
 // (built by another embedder or analyzer), and whatever a configured reranker cannot be made for, see [Engine.Ready].
-func (e *Engine) Search(ctx context.Context, q Query) (*Result, error) {
+func (e *Engine) Search(ctx context.Context, q Query) (_ *Result, err error) {
+	defer e.hide(&err)
 	s, err := e.search(ctx, q)
 	if err != nil && !errors.Is(err, ErrUnavailable) {
 		return nil, err
@@ -164,6 +165,7 @@ func newSearch(e *Engine, q Query) *search {
 
 // do is the spine of a search. While it reads the indexes, they are not taken away.
 func (s *search) do(ctx context.Context) error {
+	defer s.hideReasons()
 	if err := s.check(); err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // note says in result and trace that a stage did less than was asked.
 func (s *search) note(stage, status, reason string) {
+	reason = s.HideSecrets(reason)
 	span := s.spans[stage]
 	span.Status = status
 	if span.Detail == nil {

@@ -58,7 +58,8 @@ func (c *StatusCounts) Add(status string) {
 
 // Statuses counts the documents of a collection by their status at an instant. "" means the configured collection; an
 // unknown one is ErrNotFound.
-func (e *Engine) Statuses(ctx context.Context, collection string, asOf time.Time) (StatusCounts, error) {
+func (e *Engine) Statuses(ctx context.Context, collection string, asOf time.Time) (_ StatusCounts, err error) {
+	defer e.hide(&err)
 	var counts StatusCounts
 	for entry, err := range e.Documents(ctx, collection) {
 		if err != nil {

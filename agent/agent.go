@@ -217,7 +217,7 @@ func (r *run) fall(ctx context.Context, req rag.AskRequest, why error, yield fun
 	req.Extractive = true
 	for event, err := range r.engine.AskStream(ctx, req) {
 		if event.Answer != nil && !wanted {
-			event.Answer.Notes = append(event.Answer.Notes, rag.Note{Stage: stageAgent, Reason: "the answer is in sentences of the sources: " + why.Error()})
+			event.Answer.Notes = append(event.Answer.Notes, rag.Note{Stage: stageAgent, Reason: "the answer is in sentences of the sources: " + r.engine.HideSecrets(why.Error())})
 		}
 		if event.Answer != nil {
 			event.Answer.Steps = r.answer.Steps

@@ -135,7 +135,7 @@ func (a *Agent) reply(ctx context.Context, req rag.AskRequest, answer *rag.Answe
 	}, maxReply)
 	answer.Usage.Add(reply.Usage)
 	if err != nil {
-		answer.Notes = append(answer.Notes, rag.Note{Stage: stageChat, Reason: "the chat model did not answer: " + err.Error()})
+		answer.Notes = append(answer.Notes, rag.Note{Stage: stageChat, Reason: "the chat model did not answer: " + a.engine.HideSecrets(err.Error())})
 		return ""
 	}
 	text, rejected := readCitations(reply.Text, 0)

@@ -207,7 +207,7 @@ func (r *run) note(n rag.Note) {
 
 // noteStop says in the answer why it is not better.
 func (r *run) noteStop(what string, err error) {
-	r.note(rag.Note{Stage: stageAgent, Reason: what + ": " + err.Error()})
+	r.note(rag.Note{Stage: stageAgent, Reason: what + ": " + r.engine.HideSecrets(err.Error())})
 }
 
 // start sets the conversation up.

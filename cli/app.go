@@ -23,6 +23,7 @@ type streams struct {
 // app is one run of the command: its streams and the flags that all verbs share.
 type app struct {
 	streams
+	secrets    *secrets      // which no message tells
 	dir        string        // data folder
 	collection string        // "": the configured one
 	configFile string        // "": looked for
@@ -35,7 +36,8 @@ type app struct {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, std streams) (code int) {
-	a := &app{streams: std}
+	a := &app{streams: std, secrets: &secrets{}}
+	a.err = hiding{std.err, a.secrets}
 	defer func() {
 		if p := recover(); p != nil {
 			if a.verbose {
@@ -46,9 +48,6 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	}()
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(std.in)
-	root.SetOut(std.out)
-	root.SetErr(std.err)
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("interrupted: %w", err)
@@ -68,7 +67,7 @@ func (a *app) fail(err error) int {
 		return code
 	}
 	if a.json {
-		if err := a.printJSON(errorJSON{errorBody{Kind: kind, Message: err.Error()}}); err != nil {
+		if err := a.printJSON(errorJSON{errorBody{Kind: kind, Message: a.secrets.hide(err.Error())}}); err != nil {
 			fmt.Fprintf(a.err, "rag: %v\n", err)
 		}
 		return code
@@ -128,6 +127,9 @@ service, no key and no download.`,
 		newCompact(a), newBackup(a), newRestore(a), newExport(a), newImport(a), newCopy(a),
 		newExplain(a), newTrace(a), newEval(a), newExperiment(a), newTune(a), newServe(a), newDashboard(a), newConfig(a), newModels(a), newVersion(a), newMan(root), newHelpAll(root),
 	)
+	root.SetIn(a.in)
+	root.SetOut(a.out) // before the commands of completion are made: they keep it
+	root.SetErr(a.err)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	_ = root.MarkPersistentFlagDirname("dir")                    // both are flags of this command:

@@ -134,12 +134,12 @@ func (a *app) openExisting(where string) (*rag.Engine, error) {
 // uses.
 func (a *app) storeSettings(where string) (dir string, loaded config.Loaded, err error) {
 	if st, err := os.Stat(where); err == nil && st.Mode().IsRegular() {
-		loaded, err = config.Load(where)
+		loaded, err = a.loadConfig(where)
 		return filepath.Dir(where), loaded, err
 	}
 	own := filepath.Join(where, config.FileName)
 	if _, err := os.Stat(own); err == nil {
-		loaded, err = config.Load(own)
+		loaded, err = a.loadConfig(own)
 		return where, loaded, err
 	}
 	loaded, err = a.settings()

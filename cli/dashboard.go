@@ -61,6 +61,7 @@ func (a *app) dashboardOptions(f *dashboardFlags) (dashboard.Options, error) {
 	if o.Token == "" {
 		o.Token = os.Getenv("RAG_DASHBOARD_TOKEN")
 	}
+	a.secrets.add(o.Token)
 	for _, file := range f.domains {
 		d, err := domain.Load(file)
 		if err != nil {

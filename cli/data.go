@@ -32,7 +32,16 @@ func (a *app) settings() (config.Loaded, error) {
 	if path == "" {
 		path = config.Find(a.dataDir())
 	}
-	return config.Load(path)
+	return a.loadConfig(path)
+}
+
+// loadConfig reads a configuration, and keeps its secrets out of all messages.
+func (a *app) loadConfig(path string) (config.Loaded, error) {
+	loaded, err := config.Load(path)
+	if err == nil {
+		a.secrets.addFrom(loaded)
+	}
+	return loaded, err
 }
 
 // change alters the configuration of one run: what a flag of a verb says.
@@ -50,7 +59,7 @@ func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
 
 // options are what every engine of the command gets, besides its configuration.
 func (a *app) options(loaded *config.Loaded, log *slog.Logger) []rag.Option {
-	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(loaded.Getenv), rag.WithLockWait(a.wait)}
+	return []rag.Option{rag.WithLogger(log), rag.WithGetenv(a.secrets.noted(loaded.Getenv)), rag.WithLockWait(a.wait)}
 }
 
 func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []change, opts ...rag.Option) (err error) {

@@ -54,6 +54,7 @@ func registerTestProviders() {
 	register := func(name string, e *ragtest.HashEmbedder) {
 		rag.Default.Embedders.Register(name, rag.Typed(func(rag.Env, struct{}) (rag.Embedder, error) { return e, nil }))
 	}
+	registerCareless()
 	register("hash", &ragtest.HashEmbedder{})
 	register("other", &ragtest.HashEmbedder{Revision: "2"})
 	register("hang", &ragtest.HashEmbedder{Before: func(ctx context.Context, role rag.EmbedRole, _ []string) error {

@@ -22,6 +22,9 @@ func (a *app) printJSON(v any) error {
 
 // terminal returns the file behind a stream if it is a terminal.
 func terminal(stream any) (*os.File, bool) {
+	if h, ok := stream.(hiding); ok {
+		stream = h.to
+	}
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }

@@ -59,7 +59,7 @@ hosts, the tools and what HTTP needs.`,
 				if err != nil {
 					return err
 				}
-				out, a.out = taken, os.Stderr
+				out, a.out = taken, a.err
 			}
 			return a.serveMCP(cmd.Context(), &f, out)
 		},
@@ -147,7 +147,7 @@ func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("log: %w", err)
 		}
-		to, done = io.MultiWriter(f, a.err), func() { f.Close() }
+		to, done = io.MultiWriter(hiding{f, a.secrets}, a.err), func() { f.Close() }
 	}
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level})), done, nil
 }
@@ -155,7 +155,7 @@ func (a *app) serveLog(file string) (log *slog.Logger, done func(), err error) {
 func (a *app) serveHTTP(ctx context.Context, f *serveFlags, adapter *mcpadapter.Adapter) error {
 	o := mcpadapter.HTTPOptions{PublicURL: f.url, Hosts: f.callers.hosts, Origins: f.callers.origins, Stateless: f.stateless, Rate: f.rate}
 	var err error
-	if o.Tokens, o.JWT, err = f.callers.keys(); err != nil {
+	if o.Tokens, o.JWT, err = f.callers.keys(a.secrets); err != nil {
 		return err
 	}
 	h, err := adapter.Handler(o)

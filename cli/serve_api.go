@@ -85,7 +85,7 @@ func (a *app) serveAPI(ctx context.Context, cmd *cobra.Command, f *serveAPIFlags
 	if o.Collection == "" {
 		o.Collection = loaded.Config.Collection
 	}
-	if o.Tokens, o.JWT, err = f.callers.keys(); err != nil {
+	if o.Tokens, o.JWT, err = f.callers.keys(a.secrets); err != nil {
 		return err
 	}
 	if err := f.places(&o); err != nil {

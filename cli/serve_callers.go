@@ -27,8 +27,8 @@ func (f *callerFlags) add(flags *pflag.FlagSet, when string) {
 	flags.StringArrayVar(&f.origins, "origin", nil, when+"web page that may call, such as https://app.example")
 }
 
-// keys are the tokens that are taken; jwt is nil without signed ones.
-func (f *callerFlags) keys() (tokens []access.Token, jwt *access.JWT, err error) {
+// keys are the tokens that are taken, which are noted as secrets; jwt is nil without signed ones.
+func (f *callerFlags) keys(known *secrets) (tokens []access.Token, jwt *access.JWT, err error) {
 	if f.tokens != "" {
 		data, err := os.ReadFile(f.tokens)
 		if err != nil {
@@ -36,6 +36,9 @@ func (f *callerFlags) keys() (tokens []access.Token, jwt *access.JWT, err error)
 		}
 		if tokens, err = access.ParseTokens(data); err != nil {
 			return nil, nil, err
+		}
+		for _, t := range tokens {
+			known.add(t.Value)
 		}
 	}
 	if f.jwt.JWKS != "" {

@@ -38,7 +38,8 @@ type Loaded struct {
 	Path   string // of the file; "" if there is none and everything is a default
 
 	// Secrets are the values of environment variables that went into the texts of the file, for [rag.WithSecrets]: traces
-	// and whatever else is kept must not tell them.
+	// and whatever else is kept must not tell them. What a variable gives a key that holds a name or a number, such as
+	// provider or retrieval.top_k, is none.
 	Secrets []string
 
 	origins map[string]Origin
@@ -117,13 +118,7 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err != nil || root == nil {
 		return loaded, err
 	}
-	r := reader{file: path, origins: map[string]Origin{}, lookup: func(name string) (string, bool) {
-		value, ok := lookup(name)
-		if ok {
-			loaded.Secrets = append(loaded.Secrets, value)
-		}
-		return value, ok
-	}}
+	r := reader{file: path, origins: map[string]Origin{}, lookup: lookup}
 	values, err := r.value(root, reflect.TypeFor[rag.Config](), "")
 	if err != nil {
 		return Loaded{}, err
@@ -131,7 +126,7 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err := merge(&loaded.Config, values); err != nil {
 		return Loaded{}, fmt.Errorf("%s: %w", path, err)
 	}
-	loaded.origins = r.origins
+	loaded.origins, loaded.Secrets = r.origins, r.secrets
 	return loaded, nil
 }
 

@@ -183,6 +183,29 @@ func TestHider(t *testing.T) {
 	}
 }
 
+// A variable may choose a provider, a model or a number: that is no secret, unless it is one elsewhere, and no trace
+// writes *** for the word "openai".
+func TestChoicesFromTheEnvironmentAreShown(t *testing.T) {
+	env := map[string]string{"LLM": "openai", "MODEL": "gpt-small", "KEY": "s3cret-s3cret", "TOP": "100000"}
+	loaded, err := config.Parse("rag.yaml", []byte("llm: {provider: \"${LLM}\", model: \"${MODEL}\", api_key: \"${KEY}\", headers: {provider: \"${KEY}-2\"}}\n"+
+		"rerank: {provider: http, model: \"m-${KEY}\"}\nretrieval:\n  top_k: ${TOP}\n"),
+		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range config.Redacted(loaded) {
+		want, ok := map[string]any{"llm.provider": "openai", "llm.model": "gpt-small", "llm.api_key": "***", "llm.headers.provider": "***",
+			"rerank.model": "m-***", "retrieval.top_k": 100000}[v.Key]
+		if ok && v.Value != want {
+			t.Errorf("%s is %v, want %v", v.Key, v.Value, want)
+		}
+	}
+	hide := loaded.Hider()
+	if got := hide("gpt-small of 100000 with s3cret-s3cret"); got != "gpt-small of 100000 with ***" {
+		t.Errorf("hidden: %q", got)
+	}
+}
+
 func TestTemplateIsTheDefault(t *testing.T) {
 	loaded, err := parse(config.Template())
 	if err != nil {

@@ -18,6 +18,7 @@ type reader struct {
 	file    string
 	lookup  func(string) (string, bool)
 	origins map[string]Origin // by path: "retrieval.top_k", "transforms.0.provider"
+	secrets []string          // values of variables in texts that may be secrets
 }
 
 var (
@@ -226,8 +227,12 @@ func (r *reader) scalar(n *yaml.Node, t reflect.Type, path string) (any, error) 
 	text, tag := n.Value, n.ShortTag()
 	if tag == "!!str" {
 		var err error
-		if text, origin.Env, err = expand(text, r.lookup); err != nil {
+		var values []string
+		if text, origin.Env, values, err = expand(text, r.lookup); err != nil {
 			return nil, r.errorf(n, "%s: %v", at(path), err)
+		}
+		if t.Kind() == reflect.String && !isPlain(path) {
+			r.secrets = append(r.secrets, values...)
 		}
 		if text != n.Value && n.Style == 0 && t.Kind() != reflect.String {
 			tag = (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()

@@ -21,11 +21,27 @@ type Value struct {
 
 // Redacted returns every value of a configuration in the order of rag.Config, without secrets: hidden is what came
 // from an environment variable, what stands under a key that names a secret (key, token, secret, password,
-// credential, authorization) or under headers, and the user part of a URL.
+// credential, authorization) or under headers, and the user part of a URL. Of what a variable gave, numbers are shown, and
+// what stands under a key that holds a name (provider, model, detail, mode): but for a secret in it.
 func Redacted(l Loaded) []Value {
 	p := printer{loaded: l}
 	p.walk(reflect.ValueOf(l.Config), "")
+	hide := p.hider()
+	for i, v := range p.values {
+		if s, ok := v.Value.(string); ok && isPlain(v.Key) {
+			p.values[i].Value = hide(s)
+		}
+	}
 	return p.values
+}
+
+// plainKeys hold names that a reader of a trace or of a run wants to know, and that services themselves tell. A variable
+// in them is there to choose, not to hide.
+var plainKeys = []string{"provider", "model", "detail", "mode"}
+
+// isPlain reports whether the value at a path is a name, and under no key of secrets.
+func isPlain(path string) bool {
+	return slices.Contains(plainKeys, path[strings.LastIndexByte(path, '.')+1:]) && !isSecret(path, "")
 }
 
 // printer collects values.
@@ -106,14 +122,15 @@ func (p *printer) free(v any, path string) {
 
 func (p *printer) add(path string, v any) {
 	origin := p.originOf(path)
+	s, isText := v.(string)
 	switch {
-	case origin.Env != "" || isSecret(path, v):
-		if s, ok := v.(string); ok {
+	case isSecret(path, v) || origin.Env != "" && isText && !isPlain(path):
+		if isText {
 			p.secrets = append(p.secrets, s)
 		}
 		v = secret.Hidden
 	default:
-		if s, ok := v.(string); ok {
+		if isText {
 			p.secrets = append(p.secrets, secret.InURL(s)...)
 			v = secret.URLUser(s)
 		}

@@ -76,7 +76,7 @@ func (v *LLM) Verify(ctx context.Context, claims []rag.Claim) ([]rag.Verdict, er
 func (v *LLM) ask(ctx context.Context, claims []rag.Claim) (string, error) {
 	var asked strings.Builder
 	for i, c := range claims {
-		fmt.Fprintf(&asked, "[%d] Claim: %s\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(mdtext.Cut(c.Passage, v.c.MaxBytes)))
+		fmt.Fprintf(&asked, "[%d] <claim>\n%s\n</claim>\n<passage>\n%s\n</passage>\n\n", i+1, strings.Join(strings.Fields(guarded(c.Text)), " "), guarded(mdtext.Cut(c.Passage, v.c.MaxBytes)))
 	}
 	reply, err := rag.Reply(ctx, v.model, rag.ChatRequest{Messages: []rag.ChatMessage{
 		{Role: rag.RoleSystem, Text: task}, {Role: rag.RoleUser, Text: asked.String()},
@@ -84,9 +84,10 @@ func (v *LLM) ask(ctx context.Context, claims []rag.Claim) (string, error) {
 	return reply.Text, err
 }
 
-// guarded takes the marks of a passage out of a text, so that none can end a passage.
+// guarded takes the marks of claims and passages out of a text, so that none can end one. What a model wrote is no safer
+// than what it read.
 func guarded(s string) string {
-	return prompt.Without(s, "<passage>", "</passage>")
+	return prompt.Without(s, "<claim>", "</claim>", "<passage>", "</passage>")
 }
 
 // verdictLine is a verdict as models write it: with or without brackets, list marks, bold type and other marks between.

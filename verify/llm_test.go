@@ -60,7 +60,7 @@ func TestLLMAsksInBatches(t *testing.T) {
 		t.Fatalf("%d questions", len(asked))
 	}
 	prompt := asked[0].Messages[1].Text
-	if !strings.HasPrefix(prompt, "[1] Claim: one two\n<passage>\n0123456789\n</passage>\n") || strings.Count(prompt, "</passage>") != 2 {
+	if !strings.HasPrefix(prompt, "[1] <claim>\none two\n</claim>\n<passage>\n0123456789\n</passage>\n") || strings.Count(prompt, "</passage>") != 2 {
 		t.Errorf("asked:\n%s", prompt)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Guard ends a task whose texts stand in [Quote]: it keeps them from giving orders.
@@ -23,17 +24,56 @@ func Quote(name, text string, others ...string) string {
 	return "<" + name + ">\n" + Without(text, closing...) + "\n</" + name + ">\n"
 }
 
-// Without takes marks out of a text, also one that is left when another goes.
+// Without takes marks out of a text, also one that is left when another goes, and as a model might still take them: in
+// capitals, or with blanks in them. It drops what a model would read and a person not see: control characters, and the
+// letters of Unicode's tags.
 func Without(text string, marks ...string) string {
+	text = strings.Map(printable, text)
 	for found := true; found; {
 		found = false
 		for _, mark := range marks {
-			if strings.Contains(text, mark) {
-				text, found = strings.ReplaceAll(text, mark, ""), true
+			var b strings.Builder
+			for at := 0; at < len(text); {
+				if n := markAt(text[at:], mark); n > 0 {
+					at, found = at+n, true
+					continue
+				}
+				b.WriteByte(text[at])
+				at++
 			}
+			text = b.String()
 		}
 	}
 	return text
+}
+
+// markAt is how many bytes of the beginning of a text are a mark, which is ASCII; 0: it does not begin with it.
+func markAt(text, mark string) int {
+	at := 0
+	for i := range len(mark) {
+		for i > 0 && at < len(text) && strings.IndexByte(" \t\r\n", text[at]) >= 0 {
+			at++
+		}
+		if at == len(text) || lower(text[at]) != lower(mark[i]) {
+			return 0
+		}
+		at++
+	}
+	return at
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+func printable(r rune) rune {
+	if r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F {
+		return -1
+	}
+	return r
 }
 
 // Number reads a number of a decoded reply, also one in quotes.
