@@ -27,6 +27,6 @@ func Example() {
 		fmt.Println(verdict.Supported, verdict.Reason)
 	}
 	// Output:
-	// true the passage has 100 % of its words: The last ferry leaves at 22:40.
+	// true the passage says so word by word: The last ferry leaves at 22:40.
 	// false the passage does not have the number 23:40
 }
