@@ -33,8 +33,8 @@ func TestLLMKeepsTheContract(t *testing.T) {
 // judge is a model that believes a claim whose words stand in its passage.
 func judge(req rag.ChatRequest) string {
 	question := req.Messages[len(req.Messages)-1].Text
-	claim, rest, _ := strings.Cut(question, "\n<passage>\n")
-	claim = strings.TrimSpace(strings.TrimPrefix(claim, "[1] Claim:"))
+	_, question, _ = strings.Cut(question, "<claim>\n")
+	claim, rest, _ := strings.Cut(question, "\n</claim>\n<passage>\n")
 	passage, _, _ := strings.Cut(rest, "</passage>")
 	if claim != "" && slices.Contains(strings.SplitAfter(strings.TrimSpace(passage)+" ", ". "), claim+" ") {
 		return "[1] supported: it says so"
