@@ -14,7 +14,7 @@ BENCHCOUNT ?= 6
 PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
-MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack
+MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack scripts/release
 
 .PHONY: check test race torture torture-postgres fmt vet lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
@@ -99,10 +99,10 @@ tidy:
 # The optional modules, each by itself: a go.work would hide what a go.mod lacks. Tests that leave nothing out under the race
 # detector run there alone, in modules-cgo; those of programs, which are built without it, here alone.
 WHOLE_IN_RACE := internal/onnx embed/hugot rerank/hugot sparse/gse loader/unipdf loader/nguyendocx trace/otel dashboard/browser
-PROGRAMS := examples/cardstack
+PROGRAMS := examples/cardstack scripts/release
 modules: $(LINT)
 	@for m in $(MODULES); do echo $$m; (cd $$m && export GOWORK=off && \
-		$(GO) vet ./... && $(CURDIR)/$(LINT) run ./... && \
+		$(CURDIR)/$(LINT) run ./... && \
 		case " $(WHOLE_IN_RACE) " in *" $$m "*) ;; *) $(GO) test -timeout 20m ./...;; esac) || exit 1; done
 
 # What of them needs a C compiler: races, and the build for ONNX Runtime, which is not linked here.
@@ -136,7 +136,7 @@ changelog:
 
 # Whether two releases of one commit are the same bytes, and what is in them works.
 release-check:
-	cd scripts/release && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) mod tidy -diff && GOWORK=off $(GO) test -count=1 ./...
+	cd scripts/release && GOWORK=off $(GO) test -count=1 -run TestRelease -release ./...
 
 # What the public packages of the last release lost or changed.
 apidiff:

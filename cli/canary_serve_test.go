@@ -147,6 +147,9 @@ var servedWith = []struct {
 // TestNoPageTellsSecrets looks at all that the servers send, and say in their logs, with secrets wherever a user can put
 // them: the dashboard's pages, the HTTP API, and MCP over both of its ways.
 func TestNoPageTellsSecrets(t *testing.T) {
+	if raceDetector {
+		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
+	}
 	for _, c := range servedWith {
 		t.Run(c.name, func(t *testing.T) {
 			s := newCanaryShell(t)

@@ -256,6 +256,9 @@ func unquoted(text string) string {
 // tells the model to do, not its tools, not where is searched, not other documents, and nothing is deleted. What the model
 // says is text.
 func TestObedientModel(t *testing.T) {
+	if raceDetector {
+		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
+	}
 	var calm *obedientRun
 	t.Run("no orders", func(t *testing.T) { calm = runObedient(t, "It gives no orders.") })
 	if calm == nil || len(calm.model.systems) < 8 || len(calm.model.tools) != 2 {
