@@ -3,12 +3,8 @@
 package pgserver
 
 import (
-	"os"
 	"os/exec"
 )
-
-// endSignal asks a process to end.
-var endSignal = os.Interrupt
 
 func giveToServer(string) error { return nil }
 

@@ -46,6 +46,3 @@ func asServer(cmd *exec.Cmd) *exec.Cmd {
 	}
 	return cmd
 }
-
-// endSignal asks a process to end.
-const endSignal = syscall.SIGTERM
