@@ -123,6 +123,9 @@ func (n *narrows) pass(bytes int) int {
 // However far a process has come with what it sends to the database, when it is killed every document is seen whole, and
 // after the same again and a repair nothing is left of it.
 func TestKilledAnywhere(t *testing.T) {
+	if raceDetector {
+		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
+	}
 	times := kills
 	if text := os.Getenv(killsEnv); text != "" {
 		var err error
