@@ -69,7 +69,7 @@ func collection(qa, set, file string) ([]rag.Sources, *domain.Domain, error) {
 	if file == "" {
 		return []rag.Sources{rag.Dir(dir)}, nil, nil
 	}
-	d, err := domain.Load(filepath.Join("examples", "domains", file))
+	d, err := domain.Load(filepath.Join("examples", set, file))
 	if err != nil {
 		return nil, nil, err
 	}
