@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // Limits of an archive. Real files stay far below each.
@@ -103,7 +104,7 @@ func (p *archive) open(name string) (io.ReadCloser, bool, error) {
 	if err != nil {
 		return nil, true, fmt.Errorf("open %s: %v: %w", name, err, rag.ErrInvalid)
 	}
-	limited := io.LimitReader(ctxReader{p.ctx, r}, int64(f.UncompressedSize64)+1) //nolint:gosec // bounded by maxUnzipped
+	limited := io.LimitReader(source.Reader(p.ctx, r), int64(f.UncompressedSize64)+1) //nolint:gosec // bounded by maxUnzipped
 	return struct {
 		io.Reader
 		io.Closer

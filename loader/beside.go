@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // besideName is the name under which a source's Beside finds what its text refers to: "img/a%20b.png?v=2" is
@@ -38,7 +39,7 @@ func readBeside(ctx context.Context, src rag.Source, name string) ([]byte, error
 			return nil, err
 		}
 		defer f.Close()
-		return io.ReadAll(io.LimitReader(ctxReader{ctx, f}, maxImageBytes+1))
+		return io.ReadAll(io.LimitReader(source.Reader(ctx, f), maxImageBytes+1))
 	}()
 	if err == nil && len(data) > 0 && imageType(path.Base(name), data) == unknownType {
 		err = fmt.Errorf("it is no picture: %w", rag.ErrUnsupported)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // CSVConfig sets how tables in text are read.
@@ -101,7 +102,7 @@ const maxTableCells = 8 << 20
 
 // readCSV returns the rows that are not empty.
 func readCSV(ctx context.Context, text string, separator rune) ([][]string, error) {
-	r := csv.NewReader(ctxReader{ctx, strings.NewReader(text)})
+	r := csv.NewReader(source.Reader(ctx, strings.NewReader(text)))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = separator, -1, true, true
 	var rows [][]string
 	widest := 0

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // maxNodes bounds the tree of one page. A node takes about 150 bytes, and a page that leaves many formatting
@@ -43,7 +45,7 @@ func parseTree(ctx context.Context, text string) (*html.Node, error) {
 	if estimateNodes(text) > maxNodes {
 		return nil, nil
 	}
-	root, err := html.Parse(ctxReader{ctx, strings.NewReader(text)})
+	root, err := html.Parse(source.Reader(ctx, strings.NewReader(text)))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

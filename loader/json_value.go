@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // jsonKind is the kind of a JSON value.
@@ -82,7 +83,7 @@ type jsonReader struct {
 }
 
 func newJSONReader(ctx context.Context, text string) *jsonReader {
-	dec := json.NewDecoder(ctxReader{ctx, strings.NewReader(text)})
+	dec := json.NewDecoder(source.Reader(ctx, strings.NewReader(text)))
 	dec.UseNumber()
 	return &jsonReader{ctx: ctx, text: text, dec: dec}
 }

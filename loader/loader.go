@@ -10,16 +10,14 @@
 package loader
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // DefaultMaxBytes is the size of the largest source a loader reads unless its MaxBytes says otherwise: what the
@@ -62,47 +60,12 @@ func several(ctx context.Context, src rag.Source, limit int64, parse func(contex
 	}
 }
 
-// readSource returns the bytes of a source and closes it. More than limit bytes (0: DefaultMaxBytes) are ErrInvalid;
-// no more than that is ever held.
-func readSource(ctx context.Context, src rag.Source, limit int64) (data []byte, err error) {
+// readSource returns the bytes of a source. More than limit bytes (0: DefaultMaxBytes) are ErrInvalid.
+func readSource(ctx context.Context, src rag.Source, limit int64) ([]byte, error) {
 	if limit <= 0 {
 		limit = DefaultMaxBytes
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if src.Open == nil {
-		return nil, fmt.Errorf("the source has no Open function: %w", rag.ErrInvalid)
-	}
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("open: %w", err)
-	}
-	defer r.Close()
-	var buf bytes.Buffer
-	if src.Size > 0 && src.Size <= limit {
-		buf.Grow(int(src.Size) + bytes.MinRead) // ReadFrom wants that much room to see the end
-	}
-	if _, err := buf.ReadFrom(io.LimitReader(ctxReader{ctx, r}, limit+1)); err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	if int64(buf.Len()) > limit {
-		return nil, fmt.Errorf("larger than %d bytes: split the file or raise max_bytes: %w", limit, rag.ErrInvalid)
-	}
-	return buf.Bytes(), nil
-}
-
-// ctxReader stops reading when its context is done.
-type ctxReader struct {
-	ctx context.Context //nolint:containedctx // lives as long as one read of a source
-	r   io.Reader
-}
-
-func (c ctxReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
+	return source.Read(ctx, src, limit, "split the file or raise max_bytes")
 }
 
 // heading is one entry of an outline while its document is being read.

@@ -18,6 +18,7 @@ import (
 	"github.com/nguyenthenguyen/docx"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // Config bounds what is read.
@@ -87,7 +88,7 @@ func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Documen
 }
 
 func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error) {
-	data, err := l.read(ctx, src)
+	data, err := source.Read(ctx, src, l.cfg.MaxBytes, "split the file or raise max_bytes")
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -104,25 +105,6 @@ func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error)
 		return rag.Document{}, err
 	}
 	return doc, ctx.Err()
-}
-
-func (l *Loader) read(ctx context.Context, src rag.Source) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, l.cfg.MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	if int64(len(data)) > l.cfg.MaxBytes {
-		return nil, fmt.Errorf("larger than %d bytes (setting max_bytes): %w", l.cfg.MaxBytes, rag.ErrInvalid)
-	}
-	return data, nil
 }
 
 // check unpacks every part once without keeping it: the module reads some of them whole, whatever they hold.

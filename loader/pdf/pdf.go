@@ -11,11 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // Config sets how PDF files are read. The zero value reads every unprotected file.
@@ -111,7 +111,7 @@ func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Documen
 }
 
 func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error) {
-	data, err := read(ctx, src)
+	data, err := source.Read(ctx, src, maxBytes, "split the file")
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -123,23 +123,6 @@ func (l *Loader) load(ctx context.Context, src rag.Source) (rag.Document, error)
 		return rag.Document{}, err
 	}
 	return assemble(ctx, raw)
-}
-
-// read returns the bytes of a source.
-func read(ctx context.Context, src rag.Source) ([]byte, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("larger than %d MiB, split the file: %w", maxBytes>>20, rag.ErrInvalid)
-	}
-	return data, nil
 }
 
 // extract runs PDFium over the file under the time limits. A page over which the engine is lost is left out, and a new

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/unidoc/unipdf/v3/model"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/loader/internal/source"
 )
 
 // Config sets how PDF files are read. A key is needed: LicenseKey, LicenseFile or MeteredKey, unless the program has
@@ -127,7 +127,7 @@ func (l *Loader) Load(ctx context.Context, src rag.Source) iter.Seq2[rag.Documen
 }
 
 func (l *Loader) load(ctx context.Context, src rag.Source) (_ rag.Document, err error) {
-	data, err := l.read(ctx, src)
+	data, err := source.Read(ctx, src, l.cfg.MaxBytes, "split the file or raise max_bytes")
 	if err != nil {
 		return rag.Document{}, err
 	}
@@ -144,22 +144,6 @@ func (l *Loader) load(ctx context.Context, src rag.Source) (_ rag.Document, err 
 		return rag.Document{}, err
 	}
 	return f.document(), nil
-}
-
-func (l *Loader) read(ctx context.Context, src rag.Source) ([]byte, error) {
-	r, err := src.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, l.cfg.MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
-	}
-	if int64(len(data)) > l.cfg.MaxBytes {
-		return nil, fmt.Errorf("larger than %d bytes (setting max_bytes): %w", l.cfg.MaxBytes, rag.ErrInvalid)
-	}
-	return data, nil
 }
 
 // extract asks unipdf for all that is wanted of a file.
