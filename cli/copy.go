@@ -89,14 +89,12 @@ func (a *app) copy(ctx context.Context, f *copyFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
+	if err := a.present(r, func() {
 		fmt.Fprintf(a.out, "%s: %s copied, %d unchanged, %d removed; %s, %s, %s; %.1f s\n", a.paint(a.out).bold("collection "+visible(r.Collection)),
 			count(r.Copied, "document"), r.Unchanged, r.Removed, count(r.Chunks, "passage"), count(r.Vectors, "vector"), count(r.Images, "picture"), float64(r.ElapsedMS)/1000)
 		a.printCompare(r.Check)
+	}); err != nil {
+		return err
 	}
 	if !r.Check.OK {
 		return &reported{exitFailed}
@@ -157,12 +155,8 @@ func (a *app) against(ctx context.Context, eng *rag.Engine, where string, f *com
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
-		a.printCompare(r)
+	if err := a.present(r, func() { a.printCompare(r) }); err != nil {
+		return err
 	}
 	if !r.OK {
 		return &reported{exitFailed}

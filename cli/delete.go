@@ -90,12 +90,8 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 		if report == nil || err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
-		if a.json {
-			if err := a.printJSON(report); err != nil {
-				return err
-			}
-		} else {
-			a.printDelete(report)
+		if err := a.present(report, func() { a.printDelete(report) }); err != nil {
+			return err
 		}
 		switch {
 		case err == nil && len(report.NotFound) == 0: // a filter that nothing matches is no failure

@@ -51,11 +51,7 @@ func (a *app) evalValidate(path string) error {
 		out.Questions, out.Problems = len(set.Questions), append(out.Problems, problems...)
 	}
 	out.OK = !slices.ContainsFunc(out.Problems, func(p eval.Problem) bool { return p.Fatal })
-	if a.json {
-		if err := a.printJSON(out); err != nil {
-			return err
-		}
-	} else {
+	if err := a.present(out, func() {
 		p := a.paint(a.out)
 		for _, problem := range out.Problems {
 			kind := p.yellow("remark")
@@ -65,6 +61,8 @@ func (a *app) evalValidate(path string) error {
 			fmt.Fprintf(a.out, "%s %s\n", kind, visible(problem.String()))
 		}
 		fmt.Fprintf(a.out, "%s can be used\n", count(out.Questions, "question"))
+	}); err != nil {
+		return err
 	}
 	if !out.OK {
 		return &reported{exitFailed}

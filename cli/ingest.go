@@ -98,12 +98,8 @@ func (a *app) ingestInto(ctx context.Context, req rag.IngestRequest, changes ...
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
-		if a.json {
-			if err := a.printJSON(report); err != nil {
-				return err
-			}
-		} else {
-			a.printIngest(a.out, report)
+		if err := a.present(report, func() { a.printIngest(a.out, report) }); err != nil {
+			return err
 		}
 		if err != nil {
 			return &reported{ingestCode(report)}

@@ -20,6 +20,15 @@ func (a *app) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
+// present prints the result of a run: as one object with --json, else as tell does for a reader.
+func (a *app) present(result any, tell func()) error {
+	if a.json {
+		return a.printJSON(result)
+	}
+	tell()
+	return nil
+}
+
 // terminal returns the file behind a stream if it is a terminal.
 func terminal(stream any) (*os.File, bool) {
 	if h, ok := stream.(hiding); ok {

@@ -54,12 +54,8 @@ func (a *app) verify(ctx context.Context, eng *rag.Engine, repair bool) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		if err := a.printJSON(r); err != nil {
-			return err
-		}
-	} else {
-		a.printVerify(r)
+	if err := a.present(r, func() { a.printVerify(r) }); err != nil {
+		return err
 	}
 	if !r.OK && !r.Repaired {
 		return &reported{exitFailed}

@@ -75,12 +75,8 @@ func (a *app) work(ctx context.Context, f workerFlags) error {
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
-		if a.json {
-			if err := a.printJSON(report); err != nil {
-				return err
-			}
-		} else {
-			a.printWork(report)
+		if err := a.present(report, func() { a.printWork(report) }); err != nil {
+			return err
 		}
 		if err == nil {
 			return nil
@@ -170,13 +166,11 @@ func (a *app) enqueue(ctx context.Context, f ingestFlags) error {
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
-		if a.json {
-			if err := a.printJSON(report); err != nil {
-				return err
-			}
-		} else {
+		if err := a.present(report, func() {
 			fmt.Fprintf(a.out, "%s: %s queued\n", a.paint(a.out).bold("collection "+visible(report.Collection)), count(report.Queued, "source"))
 			a.printRemarks(a.out, &rag.IngestReport{Skipped: report.Skipped, Failed: report.Failed})
+		}); err != nil {
+			return err
 		}
 		switch {
 		case err == nil:
