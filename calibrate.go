@@ -90,15 +90,11 @@ func (e *Engine) Calibrate(ctx context.Context, req CalibrateRequest) (_ *Calibr
 	if req.DryRun {
 		return rep, nil
 	}
-	unlock, err := e.lock(ctx, name)
+	info, unlock, err := e.turn(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	info, err := e.existing(ctx, name)
-	if err != nil {
-		return nil, err
-	}
 	info.Header.Calibration = &rep.Calibration
 	return rep, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
 }

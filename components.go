@@ -21,7 +21,7 @@ func (e *Engine) Components() []Component {
 		}
 		return made
 	}
-	list := []Component{one("ocr", "", c.OCR.Provider, nil), one("splitter", StageSplit, c.Splitter.Provider, e.splitter)}
+	list := []Component{one("ocr", "ocr", c.OCR.Provider, e.loaders.ocr), one("splitter", StageSplit, c.Splitter.Provider, e.splitter)}
 	for i, t := range e.transformers {
 		name := providerName(t)
 		if i < len(c.Transforms) && len(c.Transforms) == len(e.transformers) {

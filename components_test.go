@@ -1,9 +1,11 @@
 package rag_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -41,6 +43,57 @@ func TestComponents(t *testing.T) {
 	for _, c := range words.Components() {
 		if (c.Slot == "embedder" || c.Slot == "vector_store") && c.Provider != rag.None {
 			t.Errorf("without an embedder, %s is %s; want none", c.Slot, c.Provider)
+		}
+	}
+}
+
+// reader is an OCR that sees nothing.
+type reader struct{}
+
+func (reader) Recognize(context.Context, []byte, int) ([]rag.OCRWord, error) { return nil, nil }
+
+// memory is a cache of embeddings that lives as long as the test.
+type memory map[rag.EmbedKey][]float32
+
+func (m memory) Get(_ context.Context, keys []rag.EmbedKey) ([][]float32, error) {
+	list := make([][]float32, len(keys))
+	for i, k := range keys {
+		list[i] = m[k]
+	}
+	return list, nil
+}
+
+func (m memory) Put(_ context.Context, keys []rag.EmbedKey, vectors [][]float32) error {
+	for i, k := range keys {
+		m[k] = vectors[i]
+	}
+	return nil
+}
+
+// TestWhatOptionsGiveIsUsed is of the options that no other test needs.
+func TestWhatOptionsGiveIsUsed(t *testing.T) {
+	cache, day := memory{}, time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
+	f := newFixture(t, rag.WithOCR(reader{}), rag.WithVisionModel(&ragtest.Script{}), rag.WithEmbedCache(cache), rag.WithClock(func() time.Time { return day }))
+	f.write("a.md", "# A\n\nA text about herons.\n")
+	f.ingest(nil)
+	if len(cache) == 0 {
+		t.Error("the cache was given no vector")
+	}
+	another := newFixture(t, rag.WithEmbedCache(cache))
+	another.write("a.md", "# A\n\nA text about herons.\n")
+	another.ingest(nil)
+	if n := another.embedder.Texts(); n > 0 {
+		t.Errorf("%d texts were embedded that the cache has", n)
+	}
+	for doc, err := range f.Documents(t.Context(), "") {
+		if err != nil || !doc.Ingested.Equal(day) {
+			t.Errorf("ingested at %s, %v; the clock says %s", doc.Ingested, err, day)
+		}
+	}
+	want := map[string]string{"ocr": "rag_test.reader", "vision_llm": "ragtest.Script", "llm": rag.None}
+	for _, c := range f.Components() {
+		if name, asked := want[c.Slot]; asked && c.Provider != name {
+			t.Errorf("%s is %s, want %s", c.Slot, c.Provider, name)
 		}
 	}
 }

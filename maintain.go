@@ -128,15 +128,11 @@ func (e *Engine) Verify(ctx context.Context, collection string) (_ *VerifyReport
 		return nil, err
 	}
 	name := e.collection(collection)
-	unlock, err := e.lock(ctx, name) // a run under way would look like a difference
+	info, unlock, err := e.turn(ctx, name) // a run under way would look like a difference
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	info, err := e.existing(ctx, name)
-	if err != nil {
-		return nil, err
-	}
 	rep := newVerifyReport(info)
 	if err := e.check(ctx, rep, info.Header); err != nil || len(rep.Problems) > 0 {
 		return rep, err
@@ -156,15 +152,11 @@ func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport
 		return nil, err
 	}
 	name := e.collection(collection)
-	unlock, err := e.lock(ctx, name)
+	info, unlock, err := e.turn(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	info, err := e.existing(ctx, name)
-	if err != nil {
-		return nil, err
-	}
 	if err := e.checkHeader(name, info.Header, true, true); err != nil {
 		return nil, err
 	}

@@ -206,6 +206,8 @@ func (e *Engine) buildLoaders(s *settings, env Env) (err error) {
 	}
 	if s.ocr == nil {
 		e.own(e.loaders.ocr)
+	} else {
+		e.methods["ocr"] = providerName(s.ocr)
 	}
 	return nil
 }

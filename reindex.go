@@ -42,15 +42,11 @@ func (e *Engine) Reindex(ctx context.Context, req ReindexRequest) (_ *ReindexRep
 		return nil, err
 	}
 	name := e.collection(req.Collection)
-	unlock, err := e.lock(ctx, name)
+	info, unlock, err := e.turn(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	info, err := e.existing(ctx, name)
-	if err != nil {
-		return nil, err
-	}
 	return e.rebuild(ctx, info, !info.Header.Dirty, req.Progress)
 }
 

@@ -48,6 +48,21 @@ func (e *Engine) lock(ctx context.Context, collection string) (unlock func(), er
 	return func() { release(); done() }, nil
 }
 
+// turn takes the collection's turn to write, as lock does, and reads what the catalog knows of it. One that is not there is
+// ErrNotFound.
+func (e *Engine) turn(ctx context.Context, collection string) (_ CollectionInfo, unlock func(), err error) {
+	unlock, err = e.lock(ctx, collection)
+	if err != nil {
+		return CollectionInfo{}, nil, err
+	}
+	info, err := e.existing(ctx, collection)
+	if err != nil {
+		unlock()
+		return CollectionInfo{}, nil, err
+	}
+	return info, unlock, nil
+}
+
 // locker returns what orders the writes of several processes; nil where there is one. A view writes in its engine's turn.
 func (e *Engine) locker() CollectionLocker {
 	c := e.catalog

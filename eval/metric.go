@@ -83,19 +83,6 @@ func ParseMetric(name string) (Metric, error) {
 	return Metric{kind, k}, nil
 }
 
-// ParseMetrics reads a list of names.
-func ParseMetrics(names []string) ([]Metric, error) {
-	list := make([]Metric, 0, len(names))
-	for _, name := range names {
-		m, err := ParseMetric(strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, m)
-	}
-	return list, nil
-}
-
 // String returns the metric's name.
 func (m Metric) String() string {
 	if m.K == 0 {

@@ -12,7 +12,7 @@ import (
 func (s *catalogSuite) pictures() {
 	want := func(collection, uri string, data ...string) {
 		s.Helper()
-		d, err := s.cat.Document(s.Context(), collection, uri)
+		d, err := s.it.Document(s.Context(), collection, uri)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func (s *catalogSuite) pictures() {
 	want("one", "b", "x")
 	s.commit("one", rag.Change{Remove: "a"})
 	want("two", "a", "y", "x")
-	if err := s.cat.Drop(s.Context(), "one"); err != nil {
+	if err := s.it.Drop(s.Context(), "one"); err != nil {
 		s.Fatal(err)
 	}
 	want("two", "a", "y", "x")
@@ -45,7 +45,7 @@ func (s *catalogSuite) image() {
 	want := func(collection string, data ...string) {
 		s.Helper()
 		for _, d := range []string{"x", "y", "z"} {
-			got, err := s.cat.Image(s.Context(), collection, picture(d).ID)
+			got, err := s.it.Image(s.Context(), collection, picture(d).ID)
 			if slices.Contains(data, d) {
 				if err != nil || string(got) != d {
 					s.Errorf("picture %s of %s is %q, %v", d, collection, got, err)
@@ -54,7 +54,7 @@ func (s *catalogSuite) image() {
 				s.Errorf("picture %s, which %s has not: %q, %v; want ErrNotFound", d, collection, got, err)
 			}
 		}
-		infos, err := s.cat.Collections(s.Context())
+		infos, err := s.it.Collections(s.Context())
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func (s *catalogSuite) image() {
 	want("two")
 	want("one", "z")
 	for _, id := range []string{"", "no ID", picture("z").ID[:62], picture("z").ID + "00"} {
-		if _, err := s.cat.Image(s.Context(), "one", id); !errors.Is(err, rag.ErrNotFound) {
+		if _, err := s.it.Image(s.Context(), "one", id); !errors.Is(err, rag.ErrNotFound) {
 			s.Errorf("picture %q: %v, want ErrNotFound", id, err)
 		}
 	}

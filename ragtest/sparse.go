@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -53,77 +52,45 @@ func TestSparseIndex(t *testing.T, open func(t *testing.T, dir string) rag.Spars
 		t.Run(c.sentence, func(t *testing.T) {
 			tr := traitsOf(list)
 			tr.skipExcepted(t, c.sentence)
-			c.check(t, newSparseHost(t, open, tr))
+			c.check(t, &sparseHost{onTrial(t, open, tr)})
 		})
 	}
 }
 
-// sparseHost is an index in a folder of its own, and how to open it again.
-type sparseHost struct {
-	rag.SparseIndex
-	traits
-	t    *testing.T
-	dir  string
-	open func(t *testing.T, dir string) rag.SparseIndex
-}
-
-func newSparseHost(t *testing.T, open func(t *testing.T, dir string) rag.SparseIndex, with traits) *sparseHost {
-	t.Helper()
-	h := &sparseHost{traits: with, t: t, dir: t.TempDir(), open: open}
-	h.SparseIndex = open(t, h.dir)
-	t.Cleanup(h.close)
-	return h
-}
-
-func (h *sparseHost) close() {
-	if c, ok := h.SparseIndex.(io.Closer); ok {
-		if err := c.Close(); err != nil {
-			h.t.Errorf("close: %v", err)
-		}
-	}
-}
-
-// reopen closes the index and opens it again; a volatile one stays as it is.
-func (h *sparseHost) reopen() {
-	h.t.Helper()
-	if h.volatile {
-		return
-	}
-	h.close()
-	h.SparseIndex = h.open(h.t, h.dir)
-}
+// sparseHost is an index on trial.
+type sparseHost struct{ *trial[rag.SparseIndex] }
 
 // sparseCollection is where the checks write.
 const sparseCollection = "books"
 
 func (h *sparseHost) add(recs ...rag.TextRecord) {
-	h.t.Helper()
-	if err := h.Upsert(h.t.Context(), sparseCollection, recs); err != nil {
-		h.t.Fatalf("upsert of %d records: %v", len(recs), err)
+	h.Helper()
+	if err := h.it.Upsert(h.Context(), sparseCollection, recs); err != nil {
+		h.Fatalf("upsert of %d records: %v", len(recs), err)
 	}
 }
 
 func (h *sparseHost) remove(ids ...string) {
-	h.t.Helper()
-	if err := h.Delete(h.t.Context(), sparseCollection, ids); err != nil {
-		h.t.Fatalf("delete of %v: %v", ids, err)
+	h.Helper()
+	if err := h.it.Delete(h.Context(), sparseCollection, ids); err != nil {
+		h.Fatalf("delete of %v: %v", ids, err)
 	}
 }
 
 func (h *sparseHost) find(q rag.SparseQuery) []rag.Match {
-	h.t.Helper()
-	matches, err := h.Search(h.t.Context(), sparseCollection, q)
+	h.Helper()
+	matches, err := h.it.Search(h.Context(), sparseCollection, q)
 	if err != nil {
-		h.t.Fatalf("search for %q: %v", q.Text, err)
+		h.Fatalf("search for %q: %v", q.Text, err)
 	}
 	return matches
 }
 
 // wantIDs checks the IDs of the matches of a query in order.
 func (h *sparseHost) wantIDs(query string, want ...string) {
-	h.t.Helper()
+	h.Helper()
 	if got := matchIDs(h.find(rag.SparseQuery{Text: query, K: 100})); !slices.Equal(got, want) {
-		h.t.Errorf("search for %q: got %v, want %v", query, got, want)
+		h.Errorf("search for %q: got %v, want %v", query, got, want)
 	}
 }
 
@@ -179,7 +146,7 @@ func sparseTies(_ *testing.T, h *sparseHost) {
 	h.add(text("b", "harbour"))
 	h.wantIDs("harbour", "a", "b", "c", "d")
 	if got := matchIDs(h.find(rag.SparseQuery{Text: "harbour", K: 2})); !slices.Equal(got, []string{"a", "b"}) {
-		h.t.Errorf("K 2: got %v, want [a b]", got)
+		h.Errorf("K 2: got %v, want [a b]", got)
 	}
 }
 
@@ -187,7 +154,7 @@ func sparseUnknown(t *testing.T, h *sparseHost) {
 	h.wantIDs("harbour")
 	h.remove("a")
 	h.wantIDs("harbour")
-	if l, ok := h.SparseIndex.(rag.IDLister); ok {
+	if l, ok := h.it.(rag.IDLister); ok {
 		for id, err := range l.IDs(t.Context(), sparseCollection) {
 			t.Errorf("IDs yields %q, %v", id, err)
 		}
@@ -196,13 +163,13 @@ func sparseUnknown(t *testing.T, h *sparseHost) {
 
 func sparseApart(t *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour"))
-	if err := h.Upsert(t.Context(), "films", []rag.TextRecord{text("a", "mountain"), text("b", "mountain")}); err != nil {
+	if err := h.it.Upsert(t.Context(), "films", []rag.TextRecord{text("a", "mountain"), text("b", "mountain")}); err != nil {
 		t.Fatal(err)
 	}
 	h.wantIDs("harbour", "a")
 	h.wantIDs("mountain")
 	h.remove("a", "b")
-	got, err := h.Search(t.Context(), "films", rag.SparseQuery{Text: "mountain", K: 10})
+	got, err := h.it.Search(t.Context(), "films", rag.SparseQuery{Text: "mountain", K: 10})
 	if err != nil || !slices.Equal(matchIDs(got), []string{"a", "b"}) {
 		t.Errorf("the other collection: got %v, %v, want [a b]", got, err)
 	}
@@ -275,14 +242,14 @@ func sparseSlices(t *testing.T, h *sparseHost) {
 func sparseInvalidFilter(t *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour"))
 	for _, f := range []rag.Filter{{Op: "like", Field: "x"}, {Op: rag.OpEq}, rag.Not(rag.Filter{Op: rag.OpRange, Field: "n"})} {
-		if got, err := h.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1, Filter: f}); !errors.Is(err, rag.ErrInvalid) {
+		if got, err := h.it.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1, Filter: f}); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%+v: got %v, %v, want ErrInvalid", f, got, err)
 		}
 	}
 }
 
 func sparseIDs(t *testing.T, h *sparseHost) {
-	l, ok := h.SparseIndex.(rag.IDLister)
+	l, ok := h.it.(rag.IDLister)
 	if !ok {
 		t.Skip("not an rag.IDLister")
 	}
@@ -310,7 +277,7 @@ func sparseIDs(t *testing.T, h *sparseHost) {
 }
 
 func sparseDrop(t *testing.T, h *sparseHost) {
-	d, ok := h.SparseIndex.(rag.Dropper)
+	d, ok := h.it.(rag.Dropper)
 	if !ok {
 		t.Skip("not a rag.Dropper")
 	}
@@ -336,11 +303,11 @@ func sparseConcurrent(t *testing.T, h *sparseHost) {
 		wg.Go(func() {
 			for r := range rounds {
 				id := fmt.Sprintf("w%d-%d", w, r)
-				if err := h.Upsert(t.Context(), sparseCollection, []rag.TextRecord{text(id, "harbour wall")}); err != nil {
+				if err := h.it.Upsert(t.Context(), sparseCollection, []rag.TextRecord{text(id, "harbour wall")}); err != nil {
 					t.Errorf("upsert: %v", err)
 				}
 				if r%2 == 1 {
-					if err := h.Delete(t.Context(), sparseCollection, []string{id}); err != nil {
+					if err := h.it.Delete(t.Context(), sparseCollection, []string{id}); err != nil {
 						t.Errorf("delete: %v", err)
 					}
 				}
@@ -350,7 +317,7 @@ func sparseConcurrent(t *testing.T, h *sparseHost) {
 	for range searchers {
 		wg.Go(func() {
 			for range rounds {
-				got, err := h.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1000})
+				got, err := h.it.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1000})
 				if err != nil || !slices.Contains(matchIDs(got), "stays") {
 					t.Errorf("search: got %v, %v: the record that nobody touches is missing", got, err)
 				}
@@ -368,13 +335,13 @@ func sparseCancelled(t *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := h.Upsert(ctx, sparseCollection, []rag.TextRecord{text("b", "harbour")}); !errors.Is(err, context.Canceled) {
+	if err := h.it.Upsert(ctx, sparseCollection, []rag.TextRecord{text("b", "harbour")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("upsert: got %v", err)
 	}
-	if _, err := h.Search(ctx, sparseCollection, rag.SparseQuery{Text: "harbour", K: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := h.it.Search(ctx, sparseCollection, rag.SparseQuery{Text: "harbour", K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("search: got %v", err)
 	}
-	if err := h.Delete(ctx, sparseCollection, []string{"a"}); !errors.Is(err, context.Canceled) {
+	if err := h.it.Delete(ctx, sparseCollection, []string{"a"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("delete: got %v", err)
 	}
 	h.wantIDs("harbour", "a")

@@ -20,7 +20,7 @@ const filteredRecords = 10_000
 // addFiltered fills the index with records that all have the word "harbour", with fields of each kind, some missing,
 // and validities of each shape.
 func (h *sparseHost) addFiltered() []rag.TextRecord {
-	h.t.Helper()
+	h.Helper()
 	rnd := rand.New(rand.NewPCG(7, 7))
 	recs := make([]rag.TextRecord, filteredRecords)
 	for i := range recs {
@@ -140,15 +140,15 @@ func randomText(rnd *rand.Rand, words []string) string {
 }
 
 func (h *sparseHost) compareWithFresh(content map[string]rag.TextRecord, words []string) {
-	h.t.Helper()
-	fresh := newSparseHost(h.t, h.open, h.traits)
+	h.Helper()
+	fresh := &sparseHost{onTrial(h.T, h.opener, h.traits)}
 	fresh.add(slices.Collect(maps.Values(content))...)
 	// The last digit may depend on the order of a sum.
 	near := gocmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) })
 	for i := range words {
 		query := rag.SparseQuery{Text: strings.Join(words[i:min(i+3, len(words))], " "), K: 20}
 		if diff := gocmp.Diff(fresh.find(query), h.find(query), near); diff != "" {
-			h.t.Fatalf("search for %q (-fresh +changed):\n%s", query.Text, diff)
+			h.Fatalf("search for %q (-fresh +changed):\n%s", query.Text, diff)
 		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 
 // wantMatching is wantIDs for a query with a Match. An index that says that it cannot do it is passed over.
 func (h *sparseHost) wantMatching(query string, m rag.TextMatch, f rag.Filter, want ...string) {
-	h.t.Helper()
-	got, err := h.Search(h.t.Context(), sparseCollection, rag.SparseQuery{Text: query, K: 100, Filter: f, Match: m})
+	h.Helper()
+	got, err := h.it.Search(h.Context(), sparseCollection, rag.SparseQuery{Text: query, K: 100, Filter: f, Match: m})
 	if errors.Is(err, rag.ErrUnsupported) {
-		h.t.Skip("unsupported")
+		h.Skip("unsupported")
 	}
 	if err != nil {
-		h.t.Fatalf("search for %s: %v", query, err)
+		h.Fatalf("search for %s: %v", query, err)
 	}
 	if ids := matchIDs(got); !slices.Equal(ids, want) {
-		h.t.Errorf("search for %s with %+v: got %v, want %v", query, m, ids, want)
+		h.Errorf("search for %s with %+v: got %v, want %v", query, m, ids, want)
 	}
 }
 
@@ -69,7 +69,7 @@ func sparseFuzzy(_ *testing.T, h *sparseHost) {
 func sparseInvalidMatch(t *testing.T, h *sparseHost) {
 	h.add(text("a", "harbour"))
 	for _, n := range []int{-1, rag.MaxFuzzy + 1} {
-		_, err := h.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1, Match: rag.TextMatch{Fuzzy: n}})
+		_, err := h.it.Search(t.Context(), sparseCollection, rag.SparseQuery{Text: "harbour", K: 1, Match: rag.TextMatch{Fuzzy: n}})
 		if !errors.Is(err, rag.ErrInvalid) && !errors.Is(err, rag.ErrUnsupported) {
 			t.Errorf("fuzzy %d: got %v, want ErrInvalid", n, err)
 		}

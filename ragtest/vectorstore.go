@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -34,7 +33,7 @@ func TestVectorStore(t *testing.T, open func(t *testing.T, dir string) rag.Vecto
 		sentence string
 		check    func(*storeSuite)
 	}{
-		{"reopen finds all", (*storeSuite).reopen},
+		{"reopen finds all", (*storeSuite).reopened},
 		{"an upsert of known IDs replaces them and keeps the count", (*storeSuite).replace},
 		{"of two records with one ID in a call the last counts", (*storeSuite).twice},
 		{"equal scores are ordered by ID", (*storeSuite).ties},
@@ -62,42 +61,23 @@ func TestVectorStore(t *testing.T, open func(t *testing.T, dir string) rag.Vecto
 	} {
 		t.Run(c.sentence, func(t *testing.T) {
 			tr.skipExcepted(t, c.sentence)
-			s := &storeSuite{T: t, traits: tr, opener: open, dir: t.TempDir()}
-			s.open()
-			t.Cleanup(s.close)
-			c.check(s)
+			c.check(&storeSuite{onTrial(t, open, tr)})
 		})
 	}
 }
 
-type storeSuite struct {
-	*testing.T
-	traits
-	opener func(t *testing.T, dir string) rag.VectorStore
-	dir    string
-	store  rag.VectorStore
-}
-
-func (s *storeSuite) open() { s.store = s.opener(s.T, s.dir) }
-
-func (s *storeSuite) close() {
-	if c, ok := s.store.(io.Closer); ok {
-		if err := c.Close(); err != nil {
-			s.Errorf("close: %v", err)
-		}
-	}
-}
+type storeSuite struct{ *trial[rag.VectorStore] }
 
 func (s *storeSuite) upsert(collection string, recs ...rag.VectorRecord) {
 	s.Helper()
-	if err := s.store.Upsert(s.Context(), collection, recs); err != nil {
+	if err := s.it.Upsert(s.Context(), collection, recs); err != nil {
 		s.Fatalf("upsert: %v", err)
 	}
 }
 
 func (s *storeSuite) search(collection string, q rag.VectorQuery) []rag.Match {
 	s.Helper()
-	got, err := s.store.Search(s.Context(), collection, q)
+	got, err := s.it.Search(s.Context(), collection, q)
 	if err != nil {
 		s.Fatalf("search: %v", err)
 	}
@@ -164,7 +144,7 @@ func vecs(n int) []rag.VectorRecord {
 	return recs
 }
 
-func (s *storeSuite) reopen() {
+func (s *storeSuite) reopened() {
 	if s.volatile {
 		s.Skip("the store keeps nothing")
 	}
@@ -178,8 +158,7 @@ func (s *storeSuite) reopen() {
 	q := rag.VectorQuery{Vector: axis(3), K: 50, Filter: rag.And(rag.Eq("even", true), rag.Eq("tags", "1"),
 		rag.Range("n", rag.Bounds{GTE: 2}), rag.ValidAt(time.Date(2022, 6, 1, 0, 0, 0, 0, time.UTC)))}
 	before := s.search("c", q)
-	s.close()
-	s.open()
+	s.reopen()
 	if diff := gocmp.Diff(before, s.search("c", q)); diff != "" || len(before) == 0 {
 		s.Errorf("matches before and after the store was reopened differ, or there are none (-before +after):\n%s", diff)
 	}
@@ -187,7 +166,7 @@ func (s *storeSuite) reopen() {
 	if got := len(s.search("c", rag.VectorQuery{Vector: axis(0), K: 1000})); got != len(recs) {
 		s.Errorf("%d records after reopening, want %d", got, len(recs))
 	}
-	if err := s.store.Upsert(s.Context(), "c", []rag.VectorRecord{vec("y", []float32{1, 0})}); !errors.Is(err, rag.ErrDimension) {
+	if err := s.it.Upsert(s.Context(), "c", []rag.VectorRecord{vec("y", []float32{1, 0})}); !errors.Is(err, rag.ErrDimension) {
 		s.Errorf("another length after reopening: %v, want ErrDimension", err)
 	}
 }
@@ -231,7 +210,7 @@ func (s *storeSuite) unknown() {
 	if got := s.search("nowhere", rag.VectorQuery{Vector: axis(0), K: 5}); len(got) != 0 {
 		s.Errorf("got %v from an unknown collection", got)
 	}
-	if err := s.store.Delete(s.Context(), "nowhere", []string{"a"}); err != nil {
+	if err := s.it.Delete(s.Context(), "nowhere", []string{"a"}); err != nil {
 		s.Errorf("delete from an unknown collection: %v", err)
 	}
 }
@@ -239,10 +218,10 @@ func (s *storeSuite) unknown() {
 func (s *storeSuite) isolated() {
 	s.upsert("one", vec("a", axis(0)))
 	s.upsert("two", vec("a", axis(1)), vec("b", axis(2)))
-	if err := s.store.Upsert(s.Context(), "three", []rag.VectorRecord{vec("a", []float32{1, 0, 0})}); err != nil {
+	if err := s.it.Upsert(s.Context(), "three", []rag.VectorRecord{vec("a", []float32{1, 0, 0})}); err != nil {
 		s.Errorf("another collection has its own dimension: %v", err)
 	}
-	if err := s.store.Delete(s.Context(), "two", []string{"a"}); err != nil {
+	if err := s.it.Delete(s.Context(), "two", []string{"a"}); err != nil {
 		s.Fatal(err)
 	}
 	s.wantIDs("one", "a")
@@ -251,15 +230,15 @@ func (s *storeSuite) isolated() {
 
 func (s *storeSuite) dimension() {
 	s.upsert("c", vec("a", axis(0)))
-	err := s.store.Upsert(s.Context(), "c", []rag.VectorRecord{vec("b", []float32{1, 0})})
+	err := s.it.Upsert(s.Context(), "c", []rag.VectorRecord{vec("b", []float32{1, 0})})
 	if !errors.Is(err, rag.ErrDimension) {
 		s.Errorf("upsert: %v, want ErrDimension", err)
 	}
-	err = s.store.Upsert(s.Context(), "new", []rag.VectorRecord{vec("a", axis(0)), vec("b", []float32{1, 0})})
+	err = s.it.Upsert(s.Context(), "new", []rag.VectorRecord{vec("a", axis(0)), vec("b", []float32{1, 0})})
 	if !errors.Is(err, rag.ErrDimension) {
 		s.Errorf("two lengths in the first call: %v, want ErrDimension", err)
 	}
-	if _, err := s.store.Search(s.Context(), "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 1}); !errors.Is(err, rag.ErrDimension) {
+	if _, err := s.it.Search(s.Context(), "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 1}); !errors.Is(err, rag.ErrDimension) {
 		s.Errorf("search: %v, want ErrDimension", err)
 	}
 	s.wantIDs("c", "a")
@@ -277,7 +256,7 @@ func (s *storeSuite) refused() {
 		"zero": make([]float32, storeDims), "NaN": with(float32(math.NaN())),
 		"+Inf": with(float32(math.Inf(1))), "-Inf": with(float32(math.Inf(-1))),
 	} {
-		err := s.store.Upsert(s.Context(), "c", []rag.VectorRecord{vec("good", axis(1)), vec("bad", bad)})
+		err := s.it.Upsert(s.Context(), "c", []rag.VectorRecord{vec("good", axis(1)), vec("bad", bad)})
 		if !errors.Is(err, rag.ErrInvalid) {
 			s.Errorf("upsert of a %s vector: %v, want ErrInvalid", name, err)
 		}
@@ -295,10 +274,10 @@ func (s *storeSuite) k() {
 }
 
 func (s *storeSuite) empty() {
-	if err := s.store.Upsert(s.Context(), "c", nil); err != nil {
+	if err := s.it.Upsert(s.Context(), "c", nil); err != nil {
 		s.Errorf("upsert: %v", err)
 	}
-	if err := s.store.Delete(s.Context(), "c", nil); err != nil {
+	if err := s.it.Delete(s.Context(), "c", nil); err != nil {
 		s.Errorf("delete: %v", err)
 	}
 	s.upsert("c", vec("a", axis(0))) // the empty batch has not fixed a dimension
@@ -306,7 +285,7 @@ func (s *storeSuite) empty() {
 
 func (s *storeSuite) deleteAbsent() {
 	s.upsert("c", vecs(3)...)
-	if err := s.store.Delete(s.Context(), "c", []string{"x", "r00001", "y", "r00001"}); err != nil {
+	if err := s.it.Delete(s.Context(), "c", []string{"x", "r00001", "y", "r00001"}); err != nil {
 		s.Errorf("delete: %v", err)
 	}
 	s.wantIDs("c", "r00000", "r00002")
@@ -353,7 +332,7 @@ func (s *storeSuite) filters() {
 	sum, n := 0.0, 0
 	for i, name := range names {
 		q := rag.VectorQuery{Vector: axis(i), K: 10, Filter: all[name]}
-		got, err := s.store.Search(s.Context(), "c", q)
+		got, err := s.it.Search(s.Context(), "c", q)
 		if errors.Is(err, rag.ErrUnsupported) {
 			continue // the engine over-fetches for such a store
 		}
@@ -383,7 +362,7 @@ func (s *storeSuite) filters() {
 
 func (s *storeSuite) invalidFilter() {
 	s.upsert("c", vec("a", axis(0)))
-	_, err := s.store.Search(s.Context(), "c", rag.VectorQuery{Vector: axis(0), K: 1, Filter: rag.Filter{Op: "like", Field: "x"}})
+	_, err := s.it.Search(s.Context(), "c", rag.VectorQuery{Vector: axis(0), K: 1, Filter: rag.Filter{Op: "like", Field: "x"}})
 	if !errors.Is(err, rag.ErrInvalid) && !errors.Is(err, rag.ErrUnsupported) {
 		s.Errorf("got %v, want ErrInvalid", err)
 	}
@@ -407,13 +386,13 @@ func (s *storeSuite) cancelled() {
 	s.upsert("c", vecs(10)...)
 	ctx, cancel := context.WithCancel(s.Context())
 	cancel()
-	if _, err := s.store.Search(ctx, "c", rag.VectorQuery{Vector: axis(0), K: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := s.it.Search(ctx, "c", rag.VectorQuery{Vector: axis(0), K: 1}); !errors.Is(err, context.Canceled) {
 		s.Errorf("search: %v, want context.Canceled", err)
 	}
-	if err := s.store.Upsert(ctx, "c", []rag.VectorRecord{vec("z", axis(0))}); !errors.Is(err, context.Canceled) {
+	if err := s.it.Upsert(ctx, "c", []rag.VectorRecord{vec("z", axis(0))}); !errors.Is(err, context.Canceled) {
 		s.Errorf("upsert: %v, want context.Canceled", err)
 	}
-	if err := s.store.Delete(ctx, "c", []string{"r00000"}); !errors.Is(err, context.Canceled) {
+	if err := s.it.Delete(ctx, "c", []string{"r00000"}); !errors.Is(err, context.Canceled) {
 		s.Errorf("delete: %v, want context.Canceled", err)
 	}
 	if got := len(s.search("c", rag.VectorQuery{Vector: axis(0), K: 100})); got != 10 {
@@ -429,10 +408,10 @@ func (s *storeSuite) concurrent() {
 		wg.Go(func() {
 			id := fmt.Sprintf("w%02d", w)
 			for i := range rounds {
-				if err := s.store.Upsert(s.Context(), "c", []rag.VectorRecord{vec(id, axis(w)), vec(id+"-gone", axis(i))}); err != nil {
+				if err := s.it.Upsert(s.Context(), "c", []rag.VectorRecord{vec(id, axis(w)), vec(id+"-gone", axis(i))}); err != nil {
 					s.Errorf("upsert: %v", err)
 				}
-				if err := s.store.Delete(s.Context(), "c", []string{id + "-gone"}); err != nil {
+				if err := s.it.Delete(s.Context(), "c", []string{id + "-gone"}); err != nil {
 					s.Errorf("delete: %v", err)
 				}
 			}
@@ -441,7 +420,7 @@ func (s *storeSuite) concurrent() {
 	for r := range readers {
 		wg.Go(func() {
 			for range rounds {
-				got, err := s.store.Search(s.Context(), "c", rag.VectorQuery{Vector: axis(r), K: 100})
+				got, err := s.it.Search(s.Context(), "c", rag.VectorQuery{Vector: axis(r), K: 100})
 				if err != nil || len(got) != 100 {
 					s.Errorf("search beside writers: %d matches, %v; want 100", len(got), err)
 				}
@@ -460,7 +439,7 @@ func (s *storeSuite) random() {
 	for round := range 1000 {
 		id := fmt.Sprintf("id%02d", rnd.IntN(60))
 		if rnd.IntN(3) == 0 {
-			if err := s.store.Delete(s.Context(), "c", []string{id}); err != nil {
+			if err := s.it.Delete(s.Context(), "c", []string{id}); err != nil {
 				s.Fatalf("round %d: delete: %v", round, err)
 			}
 			delete(model, id)
@@ -481,10 +460,10 @@ func (s *storeSuite) random() {
 			}
 		})
 		q := rag.VectorQuery{Vector: randomVector(rnd), K: 100, Filter: rag.Eq("color", "red")}
-		got, err := s.store.Search(s.Context(), "c", q)
+		got, err := s.it.Search(s.Context(), "c", q)
 		if errors.Is(err, rag.ErrUnsupported) {
 			q.Filter = rag.Filter{}
-			got, err = s.store.Search(s.Context(), "c", q)
+			got, err = s.it.Search(s.Context(), "c", q)
 		}
 		if err != nil {
 			s.Fatalf("round %d: search: %v", round, err)
@@ -496,13 +475,13 @@ func (s *storeSuite) random() {
 }
 
 func (s *storeSuite) idList() {
-	l, ok := s.store.(rag.IDLister)
+	l, ok := s.it.(rag.IDLister)
 	if !ok {
 		s.Skip("the store has no IDs method")
 	}
 	s.upsert("c", vecs(20)...)
 	s.upsert("other", vec("x", axis(0)))
-	if err := s.store.Delete(s.Context(), "c", []string{"r00003"}); err != nil {
+	if err := s.it.Delete(s.Context(), "c", []string{"r00003"}); err != nil {
 		s.Fatal(err)
 	}
 	var want, got []string
@@ -534,7 +513,7 @@ func (s *storeSuite) idList() {
 }
 
 func (s *storeSuite) vectors() {
-	r, ok := s.store.(rag.VectorReader)
+	r, ok := s.it.(rag.VectorReader)
 	if !ok {
 		s.Skip("the store has no Vectors method")
 	}
@@ -558,7 +537,7 @@ func (s *storeSuite) vectors() {
 }
 
 func (s *storeSuite) drop() {
-	d, ok := s.store.(rag.Dropper)
+	d, ok := s.it.(rag.Dropper)
 	if !ok {
 		s.Skip("the store has no Drop method")
 	}
@@ -571,7 +550,7 @@ func (s *storeSuite) drop() {
 	}
 	s.wantIDs("c")
 	s.wantIDs("other", "x")
-	if err := s.store.Upsert(s.Context(), "c", []rag.VectorRecord{vec("a", []float32{0.6, 0.8})}); err != nil {
+	if err := s.it.Upsert(s.Context(), "c", []rag.VectorRecord{vec("a", []float32{0.6, 0.8})}); err != nil {
 		s.Errorf("another dimension after Drop: %v", err)
 	}
 }

@@ -94,7 +94,7 @@ func (s *storeSuite) churn() {
 			left = append(left, r)
 		}
 	}
-	if err := s.store.Delete(s.Context(), "c", ids); err != nil {
+	if err := s.it.Delete(s.Context(), "c", ids); err != nil {
 		s.Fatal(err)
 	}
 	if got := s.meanRecall(left); got < s.recall {
@@ -167,7 +167,7 @@ func (s *storeSuite) selective() {
 		filters := selecting(part)
 		for _, op := range slices.Sorted(maps.Keys(filters)) {
 			q := rag.VectorQuery{Vector: randomVector(rnd), K: 10, Filter: filters[op]}
-			got, err := s.store.Search(s.Context(), "c", q)
+			got, err := s.it.Search(s.Context(), "c", q)
 			if errors.Is(err, rag.ErrUnsupported) {
 				continue // the engine over-fetches for such a store
 			}

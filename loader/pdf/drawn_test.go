@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/pdffile"
 	"github.com/seed-d8745b77/rag/loader/pdf"
 )
 
@@ -31,8 +32,8 @@ func TestPictures(t *testing.T) {
 	second := column(72, 700, "Only text above the picture.")
 	rule := rawPicture(300, 2, "\x00\x00\x00")
 	doc := mustLoad(t, makePDFWith([]sheet{first, second}, []extra{
-		{pictures: []string{red, blue, rule}, draw: show("P0", 100, 520, 200, 100) + show("P2", 72, 480, 300, 2) + show("P1", 72, 460, 5, 5)},
-		{pictures: []string{blue, red}, draw: show("P0", 72, 300, 50, 50) + show("P1", 72, 100, 80, 60)},
+		{pictures: []string{red, blue, rule}, draw: pdffile.Draw("P0", 100, 520, 200, 100) + pdffile.Draw("P2", 72, 480, 300, 2) + pdffile.Draw("P1", 72, 460, 5, 5)},
+		{pictures: []string{blue, red}, draw: pdffile.Draw("P0", 72, 300, 50, 50) + pdffile.Draw("P1", 72, 100, 80, 60)},
 	}, nil, ""))
 	want := []string{
 		`page 1 [[100 520 300 620]] before "Figure 1. A red square."`,
@@ -62,7 +63,7 @@ func TestPictureInForm(t *testing.T) {
 	const draw = "q 10 0 0 -10 0 10 cm /P0 Do Q"
 	form := fmt.Sprintf("<</Type/XObject/Subtype/Form/BBox[0 0 10 10]/Resources<</XObject<</P0 7 0 R>>>>/Length %d>>stream\n%s\nendstream", len(draw), draw)
 	content := "q 20 0 0 20 100 200 cm /F0 Do Q"
-	doc := mustLoad(t, serialise([]string{
+	doc := mustLoad(t, pdffile.Serialise("/Root 1 0 R", []string{
 		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</XObject<</F0 4 0 R>>>>/Contents 6 0 R>>",
 		form, "<<>>", fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content), inner,
@@ -80,7 +81,7 @@ func TestPictureInForm(t *testing.T) {
 }
 
 func TestSkipPictures(t *testing.T) {
-	data := makePDFWith([]sheet{column(72, 700, "Text.")}, []extra{{pictures: []string{rawPicture(40, 30, "\xff\x00\x00")}, draw: show("P0", 72, 300, 200, 100)}}, nil, "")
+	data := makePDFWith([]sheet{column(72, 700, "Text.")}, []extra{{pictures: []string{rawPicture(40, 30, "\xff\x00\x00")}, draw: pdffile.Draw("P0", 72, 300, 200, 100)}}, nil, "")
 	doc, err := load(t, pdf.Config{SkipPictures: true}, data)
 	if err != nil || len(doc.Images) != 0 || doc.Text != "Text.\n" {
 		t.Errorf("got %d pictures, text %q, error %v", len(doc.Images), doc.Text, err)
@@ -90,7 +91,7 @@ func TestSkipPictures(t *testing.T) {
 // A picture that claims more pixels than anybody can hold is left out, and the text is not.
 func TestHugePicture(t *testing.T) {
 	huge := strings.Replace(rawPicture(40, 30, "\xff\x00\x00"), "/Width 40/Height 30", "/Width 60000/Height 60000", 1)
-	doc := mustLoad(t, makePDFWith([]sheet{column(72, 700, "Text.")}, []extra{{pictures: []string{huge}, draw: show("P0", 72, 300, 200, 100)}}, nil, ""))
+	doc := mustLoad(t, makePDFWith([]sheet{column(72, 700, "Text.")}, []extra{{pictures: []string{huge}, draw: pdffile.Draw("P0", 72, 300, 200, 100)}}, nil, ""))
 	if len(doc.Images) != 0 || doc.Text != "Text.\n" || doc.State != rag.StatePartial || len(doc.Warnings) != 1 || doc.Warnings[0].Page != 1 {
 		t.Errorf("%d pictures, text %q, state %q, warnings %v", len(doc.Images), doc.Text, doc.State, doc.Warnings)
 	}
@@ -280,7 +281,7 @@ func TestRightToLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := "BT /F1 10 Tf " + tt.draw + " ET"
-			doc := mustLoad(t, serialise([]string{
+			doc := mustLoad(t, pdffile.Serialise("/Root 1 0 R", []string{
 				"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[4 0 R]/Count 1>>",
 				"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>",
 				"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 6 0 R>>", "<<>>",

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/pdffile"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/loader/ocr"
 	"github.com/seed-d8745b77/rag/loader/pdf"
@@ -49,7 +50,7 @@ func seenLine(n int, x, y float64, words ...string) []rag.OCRWord {
 }
 
 func TestOCR(t *testing.T) {
-	scan := extra{pictures: []string{rawPicture(20, 20, "\x00\x00\x00")}, draw: show("P0", 0, 0, 612, 792)}
+	scan := extra{pictures: []string{rawPicture(20, 20, "\x00\x00\x00")}, draw: pdffile.Draw("P0", 0, 0, 612, 792)}
 	pages := makePDFWith([]sheet{nil, column(72, 700, "Text of its own."), nil}, []extra{scan, {}, {}}, nil, "")
 	two := append(seenLine(1, 200, 300, "Words", "on", "a", "scan-"), seenLine(2, 200, 340, "ned", "page.")...)
 	two = append(two, rag.OCRWord{Text: "speck", Box: [4]float64{700, 900, 710, 910}, Line: 3, Confidence: .1})
@@ -96,7 +97,7 @@ func TestOCR(t *testing.T) {
 
 func TestOCRCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	scan := extra{pictures: []string{rawPicture(20, 20, "\x00\x00\x00")}, draw: show("P0", 0, 0, 612, 792)}
+	scan := extra{pictures: []string{rawPicture(20, 20, "\x00\x00\x00")}, draw: pdffile.Draw("P0", 0, 0, 612, 792)}
 	l, err := pdf.New(pdf.Config{OCR: cancelling{cancel}})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/pdffile"
 	"github.com/seed-d8745b77/rag/loader/pdf"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
@@ -133,7 +134,7 @@ func TestMappedCharacters(t *testing.T) {
 	const cmap = "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange " +
 		"3 beginbfchar <41> <D835DC34> <42> <FB01> <43> <4E2D> endbfchar endcmap end"
 	const content = "BT /F1 10 Tf 72 700 Td (AAA Bx AA z) Tj ET"
-	doc := mustLoad(t, serialise([]string{
+	doc := mustLoad(t, pdffile.Serialise("/Root 1 0 R", []string{
 		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[4 0 R]/Count 1>>",
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>",
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 6 0 R>>", "<<>>",

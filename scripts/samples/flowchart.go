@@ -11,6 +11,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/seed-d8745b77/rag/internal/pdffile"
 )
 
 // The flow chart, in points; its picture has chartDPI/72 pixels for each.
@@ -25,16 +27,16 @@ func chart() string {
 	box := func(x, y, w float64, texts ...string) {
 		fmt.Fprintf(&b, "%g %g %g 40 re S\n", x, y, w)
 		for i, t := range texts {
-			b.WriteString(say("F1", 10, x+8, y+24-13*float64(i), t))
+			b.WriteString(pdffile.Text(pdffile.Regular, 10, x+8, y+24-13*float64(i), t))
 		}
 	}
 	down := func(x, y float64, label string) {
 		fmt.Fprintf(&b, "%g %g m %g %g l S\n%g %g m %g %g l %g %g l f\n", x, y, x, y-40, x-3, y-34, x+3, y-34, x, y-40)
-		b.WriteString(say("F2", 9, x+5, y-23, label))
+		b.WriteString(pdffile.Text(pdffile.Bold, 9, x+5, y-23, label))
 	}
 	right := func(x, y float64, label string) {
 		fmt.Fprintf(&b, "%g %g m %g %g l S\n%g %g m %g %g l %g %g l f\n", x, y, x+80, y, x+74, y-3, x+74, y+3, x+80, y)
-		b.WriteString(say("F2", 9, x+5, y+5, label))
+		b.WriteString(pdffile.Text(pdffile.Bold, 9, x+5, y+5, label))
 	}
 	b.WriteString("1 w\n")
 	box(20, 270, 190, "Online form with number WA-2026", "and fee of 45 pounds")
@@ -55,8 +57,8 @@ func chart() string {
 
 // draw makes the picture of the flow chart: PDFium draws a page that has it.
 func draw() (width, height int, pixels []byte, err error) {
-	f := newFile()
-	f.page(chartWidth, chartHeight, chart(), 0)
+	f := pdffile.New()
+	f.Page(chartWidth, chartHeight, chart(), "")
 	rc := wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling) // for one page it need not be compiled
 	pool, err := webassembly.Init(webassembly.Config{MaxTotal: 1, RuntimeConfig: rc})
 	if err != nil {
@@ -68,7 +70,7 @@ func draw() (width, height int, pixels []byte, err error) {
 		return 0, 0, nil, err
 	}
 	defer func() { _ = pdf.Close() }()
-	data := f.bytes("flow chart")
+	data := f.Bytes()
 	doc, err := pdf.OpenDocument(&requests.OpenDocument{File: &data})
 	if err != nil {
 		return 0, 0, nil, err

@@ -9,6 +9,8 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-d8745b77/rag/internal/pdffile"
 )
 
 var (
@@ -19,22 +21,23 @@ var (
 )
 
 func main() {
-	if err := write("."); err != nil {
+	if err := writeFiles("."); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// write makes the files below a folder.
-func write(root string) error {
+// writeFiles makes the files below a folder.
+func writeFiles(root string) error {
 	guide, err := guide()
 	if err != nil {
 		return fmt.Errorf("draw the flow chart: %w", err)
 	}
-	lecture := newFile()
-	lecture.write(transactions)
+	lecture := pdffile.New()
+	write(lecture, transactions)
+	lecture.Info("/Title(Transactions)")
 	for name, data := range map[string][]byte{
 		"examples/admissions/documents/westmoor-how-to-apply-2026.pdf": guide,
-		"examples/course/docs/databases/lectures/03-transactions.pdf":  lecture.bytes("Transactions"),
+		"examples/course/docs/databases/lectures/03-transactions.pdf":  lecture.Bytes(),
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -53,13 +56,14 @@ func guide() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := newFile()
-	f.write(howToApply)
-	picture := f.grey(width, height, pixels)
-	content := say("F2", 15, left, top, "The way of an application") +
-		say("F1", 10, left, top-24, "Figure 1 shows the steps from the form to the offer, and the time that each of them takes.") +
-		fmt.Sprintf("q %d 0 0 %d %d %d cm /P Do Q\n", chartWidth, chartHeight, left, top-60-chartHeight) +
-		say("F1", 10, left, top-84-chartHeight, "Figure 1. Steps of an application to the University of Westmoor.")
-	f.page(pageWidth, pageHeight, content, picture)
-	return f.bytes("How to apply to Westmoor 2026"), nil
+	f := pdffile.New()
+	write(f, howToApply)
+	picture := f.Gray(width, height, pixels)
+	content := pdffile.Text(pdffile.Bold, 15, left, top, "The way of an application") +
+		pdffile.Text(pdffile.Regular, 10, left, top-24, "Figure 1 shows the steps from the form to the offer, and the time that each of them takes.") +
+		pdffile.Draw("P0", left, top-60-chartHeight, chartWidth, chartHeight) +
+		pdffile.Text(pdffile.Regular, 10, left, top-84-chartHeight, "Figure 1. Steps of an application to the University of Westmoor.")
+	f.Page(pageWidth, pageHeight, content, "", picture)
+	f.Info("/Title(How to apply to Westmoor 2026)")
+	return f.Bytes(), nil
 }

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/pdffile"
+)
 
 // A page of A4 with margins, in points. Lines of Helvetica of 10 points with so many characters fit between them.
 const (
@@ -32,23 +36,23 @@ func lines(text string) (out []string) {
 	return out
 }
 
-// write draws a text from a height down, on as many pages as it needs.
-func (f *file) write(text string) {
+// write draws a text on as many pages as it needs.
+func write(f *pdffile.File, text string) {
 	var draw strings.Builder
 	y := float64(top)
 	for _, line := range lines(text) {
 		if y < bottom {
-			f.page(pageWidth, pageHeight, draw.String(), 0)
+			f.Page(pageWidth, pageHeight, draw.String(), "")
 			draw.Reset()
 			y = top
 		}
 		if title, ok := strings.CutPrefix(line, "# "); ok {
 			y -= 6
-			draw.WriteString(say("F2", 15, left, y, title))
+			draw.WriteString(pdffile.Text(pdffile.Bold, 15, left, y, title))
 		} else if line != "" {
-			draw.WriteString(say("F1", 10, left, y, line))
+			draw.WriteString(pdffile.Text(pdffile.Regular, 10, left, y, line))
 		}
 		y -= 14
 	}
-	f.page(pageWidth, pageHeight, draw.String(), 0)
+	f.Page(pageWidth, pageHeight, draw.String(), "")
 }
