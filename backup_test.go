@@ -11,11 +11,13 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/catalog"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // TestCompactAfterTenRewrites: what ten full rewrites leave behind goes; what is searched stays, and what is written
 // afterwards is counted.
 func TestCompactAfterTenRewrites(t *testing.T) {
+	racetest.Skip(t)
 	f := newFixture(t)
 	for version := range 10 {
 		for i := range 30 {
@@ -132,6 +134,7 @@ func TestBackupOfWhatCannotBeCopied(t *testing.T) {
 
 // After ten rewrites of everything a compacted folder is as large as one that was never rewritten, give or take.
 func TestACompactedFileIsNoLargerThanItsContent(t *testing.T) {
+	racetest.Skip(t)
 	unsynced(t)
 	size := func(rounds ...int) int64 {
 		f := newFixture(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
 
@@ -53,7 +54,7 @@ func TestRemediesHold(t *testing.T) {
 				}
 				all = append(all, c)
 			}
-			for i := range 24 / slower {
+			for i := range 24 / racetest.Slower {
 				q := rag.Query{Text: randomWords(rnd, 3), TopK: 1 + rnd.IntN(6)}
 				switch i % 6 {
 				case 1:
@@ -75,7 +76,7 @@ func TestRemediesHold(t *testing.T) {
 			}
 		})
 	}
-	if slower > 1 {
+	if racetest.Slower > 1 {
 		return // too few to meet all of them
 	}
 	for _, s := range []string{rag.RemedyTopK, rag.RemedyFilter, rag.RemedyExpired, rag.RemedyCollapse, rag.RemedyMaxPerDocument, rag.RemedyPhrase} {

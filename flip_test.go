@@ -10,12 +10,14 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // TestAFlippedBitIsFoundOrHarmsNothing flips single bits of a data folder's file: texts, pictures, vectors, words, the
 // ledger, and what holds them together. Opening or verify finds it, or all is as before. What an index has lost, a repair
 // makes again.
 func TestAFlippedBitIsFoundOrHarmsNothing(t *testing.T) {
+	racetest.Skip(t)
 	unsynced(t)
 	o, dir, s := newOracle(t), t.TempDir(), newChange(farPapers).before
 	eng, err := shelfEngine(dir)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // sent is what a server sends.
@@ -147,9 +149,7 @@ var servedWith = []struct {
 // TestNoPageTellsSecrets looks at all that the servers send, and say in their logs, with secrets wherever a user can put
 // them: the dashboard's pages, the HTTP API, and MCP over both of its ways.
 func TestNoPageTellsSecrets(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	for _, c := range servedWith {
 		t.Run(c.name, func(t *testing.T) {
 			s := newCanaryShell(t)

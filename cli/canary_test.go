@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
 
@@ -281,9 +282,7 @@ var canaryLines = []string{
 // services fail and repeat what they were sent, for people and as JSON, with and without logs. Neither what is printed nor
 // any file that is written holds eight bytes of one.
 func TestNoCommandTellsSecrets(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	s := newCanaryShell(t)
 	chunk, traceID := "", ""
 	learn := func(flags ...string) {

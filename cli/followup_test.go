@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/agent"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // dialogue is a question of a conversation over the handbook.
@@ -22,9 +23,7 @@ type dialogue struct {
 
 // TestFollowUps measures what chat makes of follow-ups, and that it leaves questions alone that stand for themselves.
 func TestFollowUps(t *testing.T) {
-	if raceDetector {
-		t.Skip("what is found is measured without it")
-	}
+	racetest.Skip(t)
 	raw, err := os.ReadFile(filepath.Join("testdata", "followups.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // order is what a document tells a model to do.
@@ -256,9 +258,7 @@ func unquoted(text string) string {
 // tells the model to do, not its tools, not where is searched, not other documents, and nothing is deleted. What the model
 // says is text.
 func TestObedientModel(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	var calm *obedientRun
 	t.Run("no orders", func(t *testing.T) { calm = runObedient(t, "It gives no orders.") })
 	if calm == nil || len(calm.model.systems) < 8 || len(calm.model.tools) != 2 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/catalog"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/trace"
 )
 
@@ -138,6 +139,7 @@ func TestPagesReadAPage(t *testing.T) {
 
 // TestMemoryStays loads pages a thousand times: what is kept between requests must not grow with them.
 func TestMemoryStays(t *testing.T) {
+	racetest.Skip(t)
 	s := server(t, large(t, 60, 3), Options{Traces: trace.NewRing(trace.RingConfig{})})
 	load := func(times int) uint64 {
 		for range times {

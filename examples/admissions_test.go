@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
@@ -73,9 +74,7 @@ func admissionsPassages(s *systemtest.System, file string) (ids []string) {
 // TestAdmissions walks through the rows of System B: an empty folder, the built command, an MCP client, a dashboard. The
 // pages of the dashboard in a browser are in dashboard/browser.
 func TestAdmissions(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped: the command that it runs has no race detector")
-	}
+	racetest.Skip(t)
 	s := systemtest.New(t, "admissions")
 	t.Run("B19 samples", func(t *testing.T) { admissionsSamples(t, s.In(t)) })
 	t.Run("B6-B8 manifest", func(t *testing.T) { admissionsManifest(t, s.In(t)) })

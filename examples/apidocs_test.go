@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
@@ -60,9 +61,7 @@ type docsAnswer struct {
 }
 
 func TestAPIDocs(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: it runs the built command, which is the same without")
-	}
+	racetest.Skip(t)
 	s := systemtest.New(t, "apidocs")
 	s.Transcript("README.md") // what follows goes on with its data
 	t.Run("C1-C2 two stores", func(t *testing.T) { docsStores(t, s.In(t)) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
@@ -34,9 +35,7 @@ func courseRun(t *testing.T, s *systemtest.System, label string, args ...string)
 
 // TestCourse walks through the rows of System E: an empty folder, the built command, and an MCP client.
 func TestCourse(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped: the command that it runs has no race detector")
-	}
+	racetest.Skip(t)
 	s := systemtest.New(t, "course")
 	t.Run("E3 folders and windows", func(t *testing.T) { courseFolders(t, s.In(t)) })
 	t.Run("E1 E2 tools", func(t *testing.T) { courseTools(t, s.In(t)) })

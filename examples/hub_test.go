@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
@@ -32,9 +33,7 @@ func hubModel(a asked) (string, int) {
 
 // System D, a retrieval hub with an intent router, row by row.
 func TestHub(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped: it drives a command that is built without the race detector")
-	}
+	racetest.Skip(t)
 	s := systemtest.New(t, "hub", "OPENAI_API_KEY=from-the-environment")
 	service := newScripted(t, hubModel)
 

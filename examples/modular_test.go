@@ -22,6 +22,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/systemtest"
 )
 
@@ -89,9 +90,7 @@ func modularModel(a asked) (string, int) {
 
 // System A, a modular retrieval service with rank tracking, row by row.
 func TestModular(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped: it drives a command that is built without the race detector")
-	}
+	racetest.Skip(t)
 	service := newScripted(t, modularModel)
 	s := systemtest.New(t, "modular", "RAG_LLM=openai", "RAG_LLM_URL="+service.URL+"/v1", "RAG_LLM_KEY=sk-modular-secret")
 	// with writes the example's configuration with something else in the place of a text, and returns the flags for it.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/postgres"
 )
@@ -94,9 +95,7 @@ func (c *command) found(args ...string) (list []string) {
 
 // The command walks the quick start on a database, with the built-in model; workers make the same of the same files.
 func TestCommand(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	c := buildCommand(t, database(t, ""))
 	const question = "How many days of annual leave do I have?"
 	c.run(0, "ingest", "handbook")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/postgres"
 )
 
@@ -123,9 +124,7 @@ func (n *narrows) pass(bytes int) int {
 // However far a process has come with what it sends to the database, when it is killed every document is seen whole, and
 // after the same again and a repair nothing is left of it.
 func TestKilledAnywhere(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	times := kills
 	if text := os.Getenv(killsEnv); text != "" {
 		var err error

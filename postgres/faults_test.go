@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/postgres"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
@@ -64,9 +65,7 @@ func openedAt[S, C any](t *testing.T, c C, open func(context.Context, C) (S, err
 }
 
 func TestEngineFaults(t *testing.T) {
-	if raceDetector {
-		t.Skip("skipped under the race detector: one thing after the other, which races with nobody")
-	}
+	racetest.Skip(t)
 	ragtest.TestEngineFaults(t, hostOf(t, database(t, "")), func(t *testing.T, host string) *rag.Engine {
 		at := via(t, database(t, ""), host)
 		c := openedAt(t, at, postgres.OpenCatalog)

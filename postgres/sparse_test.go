@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/bench/ir"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/postgres"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -31,9 +32,7 @@ func TestSparse(t *testing.T) {
 
 // The embedded index, over the same texts, gives the same passages in the same order with the same scores.
 func TestSparseRanksAsEmbedded(t *testing.T) {
-	if raceDetector {
-		t.Skip("one goroutine indexes thousands of texts: it is measured without it")
-	}
+	racetest.Skip(t)
 	for _, name := range []string{"scifact", "cmrc2018"} {
 		t.Run(name, func(t *testing.T) {
 			set, err := ir.Read(testdata.Shared(t, "data", "ir", name))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // cuts are the faults that end a connection.
@@ -54,7 +55,7 @@ func runFaults[S any](t *testing.T, address string, open func(t *testing.T, addr
 	outer := t
 	for _, a := range acts(f.beside) {
 		t.Run(a.name, func(t *testing.T) {
-			if raceDetector && a.cuts != nil {
+			if racetest.Detector && a.cuts != nil {
 				t.Skip("one goroutine that writes much races with nobody")
 			}
 			n := f.requests(t, a)

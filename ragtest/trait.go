@@ -1,6 +1,10 @@
 package ragtest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-d8745b77/rag/internal/racetest"
+)
 
 // Trait tells a suite what is special about a provider.
 type Trait func(*traits)
@@ -33,6 +37,7 @@ func Slow() Trait { return func(t *traits) { t.slow = true } }
 
 // measuring are the sentences whose cases one goroutine measures at length.
 var measuring = map[string]bool{
+	"each record finds itself":                                                  true,
 	"the nearest are found after a third was deleted and added again":           true,
 	"every filter gives exactly min(K, matches), whatever its selectivity":      true,
 	"the nearest are found under filters that select from 50 % to 0.01 %":       true,
@@ -53,7 +58,7 @@ func Except(sentence, reason string) Trait {
 }
 
 func (tr *traits) skipExcepted(t *testing.T, sentence string) {
-	if raceDetector && tr.slow && measuring[sentence] {
+	if racetest.Detector && tr.slow && measuring[sentence] {
 		t.Skip("measured without the race detector")
 	}
 	if reason, ok := tr.excepted[sentence]; ok {

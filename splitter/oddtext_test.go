@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/splitter"
 )
 
@@ -45,6 +46,7 @@ func digitOrBlank(r *rand.Rand) string {
 // that come again and again. It is cut inside of lines and words, or between units that are the same, and an edit has
 // to stay local there too. The bound is that of TestEditStaysLocal; in each shape one edit in twenty may exceed it.
 func TestEditStaysLocalInOddText(t *testing.T) {
+	racetest.Skip(t)
 	chinese := letters(ideographs())
 	for name, tt := range map[string]struct {
 		atom    func(r *rand.Rand) string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/ragtest"
 	"github.com/seed-d8745b77/rag/vectorstore"
 )
@@ -123,7 +124,7 @@ func TestFlatAndHNSWShareRecords(t *testing.T) {
 
 // TestSnapshotIsACache: whatever becomes of the file, the answers are the same.
 func TestSnapshotIsACache(t *testing.T) {
-	recs := vectors(1500/slower, 16)
+	recs := vectors(1500/racetest.Slower, 16)
 	for name, c := range map[string]struct {
 		spoil   func(t *testing.T, path string, content []byte) []byte
 		config  vectorstore.HNSWConfig
@@ -254,7 +255,7 @@ func TestSnapshotOfAnotherHistory(t *testing.T) {
 // log brings it up to date.
 // TestSnapshotOfTheEngine: a store in a folder of its own takes the graphs over, and writes none.
 func TestSnapshotOfTheEngine(t *testing.T) {
-	recs := vectors(1500/slower, 16)
+	recs := vectors(1500/racetest.Slower, 16)
 	dir, copied, bare := t.TempDir(), t.TempDir(), t.TempDir()
 	h := openHNSW(t, dir, graphAlways)
 	upsert(t, h, recs)
@@ -318,7 +319,7 @@ func TestSmallChangesAreReplayed(t *testing.T) {
 // TestChurn deletes and adds again, so that slots are freed and used again, and opens the store now and then.
 func TestChurn(t *testing.T) {
 	dir := t.TempDir()
-	recs := vectors(4000/slower, 16)
+	recs := vectors(4000/racetest.Slower, 16)
 	f := openFlat(t, "")
 	defer closed(t, f)
 	h := openHNSW(t, dir, graphAlways)
@@ -328,7 +329,7 @@ func TestChurn(t *testing.T) {
 		}
 	}
 	for round := range 4 {
-		part := recs[round*800/slower : (round*800+1200)/slower]
+		part := recs[round*800/racetest.Slower : (round*800+1200)/racetest.Slower]
 		var ids []string
 		for _, r := range part {
 			ids = append(ids, r.ID)
@@ -337,7 +338,7 @@ func TestChurn(t *testing.T) {
 			if err := s.Delete(t.Context(), "c", ids); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Upsert(t.Context(), "c", part[round*100/slower:]); err != nil {
+			if err := s.Upsert(t.Context(), "c", part[round*100/racetest.Slower:]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -356,7 +357,7 @@ func TestChurn(t *testing.T) {
 // TestGraphIsBuiltAside: a search does not wait for a graph that has to be built, and a write completes it.
 func TestGraphIsBuiltAside(t *testing.T) {
 	dir := t.TempDir()
-	recs := vectors(3000/slower, 16)
+	recs := vectors(3000/racetest.Slower, 16)
 	f := openFlat(t, dir)
 	upsert(t, f, recs)
 	h := openHNSW(t, dir, graphAlways)

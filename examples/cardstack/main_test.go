@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-d8745b77/rag/internal/onnx/onnxtest"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 )
 
@@ -26,9 +27,7 @@ type project struct {
 // since no trained one is among the shared data: it shows that the slot is filled, not what a reranker is worth.
 func newProject(t testing.TB, program string, documents ...string) *project {
 	t.Helper()
-	if raceDetector {
-		t.Skip("skipped under the race detector: it runs the built command, which is the same without")
-	}
+	racetest.Skip(t)
 	encoder, cross := testdata.Shared(t, "models", "all-minilm-l6-v2"), testdata.Shared(t, "models", "test-cross-encoder")
 	p := &project{t: t, dir: t.TempDir(), command: filepath.Join(t.TempDir(), "rag")}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", p.command, ".")

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag/internal/hnsw"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/slab"
 )
 
 var kinds = []slab.Kind{slab.Float32, slab.Int8}
 
 func TestRecall(t *testing.T) {
-	const n, dims = 2000 / slower, 48
+	const n, dims = 2000 / racetest.Slower, 48
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := clustered(rng, n+100, dims)
 	for _, kind := range kinds {
@@ -109,7 +110,7 @@ func TestEqualVectors(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	const n = 2000 / slower
+	const n = 2000 / racetest.Slower
 	rng := rand.New(rand.NewPCG(7, 8))
 	all := clustered(rng, n+20, 32)
 	s := fill(t, slab.Float32, all[:n])
@@ -167,7 +168,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	r := hnsw.Request{K: 10, Allow: func(slot uint32) bool { return slot%2 == 0 }}
 	ctx := t.Context()
 	// Under the race detector a pool drops some of what it gets.
-	if n := testing.AllocsPerRun(100, func() { _, _ = g.Search(ctx, &q, r, hits) }); n >= 1 && !raceDetector {
+	if n := testing.AllocsPerRun(100, func() { _, _ = g.Search(ctx, &q, r, hits) }); n >= 1 && !racetest.Detector {
 		t.Errorf("a search allocates %g times", n)
 	}
 }

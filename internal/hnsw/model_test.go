@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-d8745b77/rag/internal/hnsw"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/slab"
 )
 
@@ -35,7 +36,7 @@ func pick(rng *rand.Rand, slots []uint32, n int) []uint32 {
 
 // Random changes leave a graph that holds what it should and finds it.
 func TestRandomChanges(t *testing.T) {
-	const slots, dims, steps = 400, 16, 40 / slower
+	const slots, dims, steps = 400, 16, 40 / racetest.Slower
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		pool := clustered(rng, 300, dims) // so that some are equal
@@ -91,7 +92,7 @@ func TestRandomChanges(t *testing.T) {
 
 // Deleting and adding a third again costs no recall.
 func TestRecallAfterChurn(t *testing.T) {
-	const n, dims = 1800 / slower, 32
+	const n, dims = 1800 / racetest.Slower, 32
 	rng := rand.New(rand.NewPCG(21, 22))
 	all := clustered(rng, n+100, dims)
 	s := fill(t, slab.Int8, all[:n])
@@ -250,7 +251,7 @@ func TestChangesCutShort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(29, 30))
 	all := clustered(rng, n, 8)
 	all[10], all[11] = all[200], all[200]
-	for looks := int64(0); looks < 40; looks += 3 * slower {
+	for looks := int64(0); looks < 40; looks += 3 * racetest.Slower {
 		s := fill(t, slab.Float32, all)
 		g := graph(t, s, hnsw.Config{M: 4, EfConstruction: 20, Workers: 2})
 		add(t, g, upTo(0, 200))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/loader/pdf"
 	"github.com/seed-d8745b77/rag/ragtest"
@@ -37,6 +38,7 @@ var damages = map[string]func(r *rand.Rand, data []byte) []byte{
 // TestDamaged reads real files that were damaged: each gives a document that keeps the contract or a typed error.
 // RAG_DAMAGED=200 tries that many instead of a few of the small ones, and says what they took.
 func TestDamaged(t *testing.T) {
+	racetest.Skip(t)
 	paths, err := filepath.Glob(filepath.Join(testdata.Shared(t, "data", "docs", "pdf"), "*.pdf"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/pdffile"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/loader/ocr"
 	"github.com/seed-d8745b77/rag/loader/pdf"
@@ -119,6 +120,7 @@ func (c cancelling) Recognize(ctx context.Context, _ []byte, _ int) ([]rag.OCRWo
 
 // The scan of the shared corpus, read by the program itself.
 func TestScan(t *testing.T) {
+	racetest.Skip(t)
 	path := testdata.Shared(t, "data", "docs", "pdf", "ocr_test.pdf")
 	if _, err := exec.LookPath("tesseract"); err != nil && os.Getenv("RAG_REQUIRE_SERVICES") == "" {
 		t.Skip("skipped: tesseract is not installed")

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/loader/pdf"
 )
@@ -57,6 +58,7 @@ type expectedCells struct {
 type share struct{ found, all int }
 
 func TestSharedCorpus(t *testing.T) {
+	racetest.Skip(t)
 	root := testdata.Shared(t, "data", "docs")
 	shares := map[string]*share{}
 	for name, want := range expectations(t, root) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	_ "github.com/seed-d8745b77/rag/defaults"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 	"github.com/seed-d8745b77/rag/internal/testdata"
 	"github.com/seed-d8745b77/rag/vectorstore/chroma"
 )
@@ -78,6 +79,7 @@ func chunks(t *testing.T, eng *rag.Engine, q rag.Query) (ids []string) {
 
 // The handbook is ingested, searched, changed, deleted from, verified and repaired as with vectors in a file.
 func TestHandbook(t *testing.T) {
+	racetest.Skip(t)
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(filepath.Join(testdata.ModuleRoot(t), "examples", "handbook"))); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,0 @@
-//go:build race
-
-package ragtest
-
-const raceDetector = true
