@@ -70,18 +70,21 @@ func (c *cluster) kill(t *testing.T, node int) (start func()) {
 	return start
 }
 
-// await waits until something is so. A busy machine may take its time.
-func await(t *testing.T, what string, so func() bool) (took time.Duration) {
+// await waits until nothing is missing. A busy machine may take its time.
+func await(t *testing.T, missing func() string) (took time.Duration) {
 	t.Helper()
 	start, each := time.Now(), time.NewTicker(100*time.Millisecond)
 	defer each.Stop()
-	for !so() {
-		if took = time.Since(start); took > 5*time.Minute {
-			t.Fatalf("after %s it is not so: %s", took, what)
+	for {
+		what := missing()
+		if took = time.Since(start); what == "" {
+			return took
+		}
+		if took > 2*time.Minute {
+			t.Fatalf("after %.0f s: %s", took.Seconds(), what)
 		}
 		<-each.C
 	}
-	return time.Since(start)
 }
 
 // unhurried leaves a sentence of a suite, whose case takes a minute on a busy machine, to the thorough run.
