@@ -26,6 +26,8 @@ const (
 // classes are the classes of one kind of records.
 type classes struct {
 	service *remote.Service
+	once    *remote.Service // makes a single try
+	brisk   *remote.Service // makes a single try, and soon gives up
 	config  Config
 	kind    kind
 
@@ -65,7 +67,7 @@ func (s *classes) find(ctx context.Context, collection string) (class, error) {
 			Factor int `json:"factor"`
 		} `json:"replicationConfig"`
 	}
-	if err := s.call(ctx, http.MethodGet, "/v1/schema/"+c.name, nil, &reply); err != nil {
+	if err := s.describe(ctx, c.name, &reply); err != nil {
 		return c, err
 	}
 	if err := json.Unmarshal([]byte(reply.Description), &c.made); err != nil || c.Collection != collection {
@@ -89,7 +91,7 @@ func (s *classes) make(ctx context.Context, collection string, dims int) (class,
 	if err != nil {
 		return c, fmt.Errorf("encode class: %w", err)
 	}
-	refused := s.call(ctx, http.MethodPost, "/v1/schema", s.definition(s.name(collection), string(description)), nil)
+	refused := s.change(ctx, http.MethodPost, "/v1/schema", s.definition(s.name(collection), string(description)), nil)
 	if c, err = s.find(ctx, collection); errors.Is(err, rag.ErrNotFound) && refused != nil {
 		return c, refused
 	}
@@ -172,7 +174,7 @@ func (s *classes) forget(collection string) {
 // Drop removes a collection.
 func (s *classes) Drop(ctx context.Context, collection string) error {
 	s.forget(collection)
-	err := s.call(ctx, http.MethodDelete, "/v1/schema/"+s.name(collection), nil, nil)
+	err := s.change(ctx, http.MethodDelete, "/v1/schema/"+s.name(collection), nil, nil)
 	if errors.Is(err, rag.ErrNotFound) {
 		return nil
 	}
@@ -188,7 +190,12 @@ func isAbsence(text string) bool {
 
 // call asks the server as [remote.Service.Call] does. That a class is not there is always ErrNotFound.
 func (s *classes) call(ctx context.Context, method, path string, in, out any) error {
-	err := s.service.Call(ctx, method, path, in, out)
+	return s.ask(ctx, s.service, method, path, in, out)
+}
+
+// ask is call with other tries.
+func (s *classes) ask(ctx context.Context, service *remote.Service, method, path string, in, out any) error {
+	err := service.Call(ctx, method, path, in, out)
 	if status, ok := errors.AsType[*httpjson.StatusError](err); ok && isAbsence(status.Body) {
 		return s.service.Errorf("%s: %w", status.Body, rag.ErrNotFound)
 	}

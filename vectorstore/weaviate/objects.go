@@ -126,7 +126,7 @@ func (s *classes) upsert(ctx context.Context, c class, recs []record) error {
 // which a part failed is sent whole.
 func (s *classes) batch(ctx context.Context, recs []record, level string) (refusal string, err error) {
 	var reply batchReply
-	if err := s.call(ctx, http.MethodPost, "/v1/batch/objects?consistency_level="+level, object{"objects": recs}, &reply); err != nil {
+	if err := s.change(ctx, http.MethodPost, "/v1/batch/objects?consistency_level="+level, object{"objects": recs}, &reply); err != nil {
 		return "", err
 	}
 	if len(reply) != len(recs) {
@@ -164,12 +164,39 @@ func (s *classes) Delete(ctx context.Context, collection string, ids []string) e
 				"deletionTimeUnixMilli": time.Now().UnixMilli(),
 			}
 			var reply deleteReply
-			if err := s.call(ctx, http.MethodDelete, "/v1/batch/objects?consistency_level="+s.config.Consistency, request, &reply); err != nil {
+			if err := s.change(ctx, http.MethodDelete, "/v1/batch/objects?consistency_level="+s.config.Consistency, request, &reply); err != nil {
+				return err
+			}
+			if err := s.settle(ctx, c, some); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// settleTries is how often a replica is asked whether it is done with a delete, with a pause after each: two seconds. What it
+// has later than that is not shown, since the catalog decides.
+const settleTries = 8
+
+// settle waits until the one replica that a search asks has deleted records too: a delete is over when as many as
+// Consistency says have. To delete at ALL would wait for a node that was lost a moment ago, half a minute.
+func (s *classes) settle(ctx context.Context, c class, ids []string) error {
+	for try := 1; c.replicated; try++ {
+		left, err := s.get(ctx, c, []string{among(ids), "limit:1"}, "_additional{id}")
+		if err != nil || len(left) == 0 || try == settleTries {
+			return err
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// among is the argument for the records of these IDs.
+func among(ids []string) string {
+	return `where:{path:["id"] operator:ContainsAny valueText:` + quote(uuids(ids)) + "}"
 }
 
 func uuids(ids []string) []string {

@@ -132,7 +132,7 @@ func (v *Vectors) Vectors(ctx context.Context, collection string, ids []string) 
 	by := make(map[string][]float32, len(ids))
 	err := v.read(ctx, collection, func(c class) error {
 		for some := range slices.Chunk(ids, rowsOf(c.Dims)) {
-			arguments := []string{`where:{path:["id"] operator:ContainsAny valueText:` + quote(uuids(some)) + "}", "limit:" + strconv.Itoa(len(some))}
+			arguments := []string{among(some), "limit:" + strconv.Itoa(len(some))}
 			hits, err := v.get(ctx, c, arguments, "chunk _additional{vector}")
 			if err != nil {
 				return err

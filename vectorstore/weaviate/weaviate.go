@@ -81,12 +81,13 @@ func open(c Config, kind kind) (*classes, error) {
 	case !(c.K1 > 0) || !(c.B > 0 && c.B <= 1):
 		return nil, bad("k1 must be above 0 and b from 0 to 1")
 	}
+	timeout := time.Duration(c.TimeoutMS) * time.Millisecond
 	service, err := remote.NewService(remote.Settings{
 		Name: "weaviate", URL: cmp.Or(c.URL, DefaultURL), Others: c.Others, KeyHeader: "Authorization", Key: c.APIKey,
-		Headers: c.Headers, Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries,
+		Headers: c.Headers, Timeout: timeout, Tries: c.Tries,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &classes{service: service, config: c, kind: kind, known: map[string]class{}}, nil
+	return &classes{service: service, once: service.Within(timeout, 1), brisk: service.Within(leaderAnswers, 1), config: c, kind: kind, known: map[string]class{}}, nil
 }

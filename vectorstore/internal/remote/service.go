@@ -69,6 +69,17 @@ func NewService(s Settings) (*Service, error) {
 	return &Service{name: s.Name, client: client}, nil
 }
 
+// Within returns the service with another time-out of a try and number of tries. Both go to the same address, and leave one
+// that fails for the next together.
+func (s *Service) Within(timeout time.Duration, tries int) *Service {
+	other := *s
+	other.client.Timeout, other.client.Tries = timeout, tries
+	return &other
+}
+
+// Tries is how often a request is made, at most.
+func (s *Service) Tries() int { return s.client.Tries }
+
 // Call sends in, if it is not nil, and reads the reply into out, if that is not nil. It is tried again where that may help,
 // so it must do the same when it is done twice. An error is the context's or wraps one of rag's kinds: ErrNotFound for
 // status 404, ErrUnavailable for what may pass, else ErrInvalid.
