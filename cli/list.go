@@ -19,8 +19,8 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [collections|documents]",
 		Short: "List the collections, or the documents of one",
-		Long: `list shows the collections of the data folder, or the one named by --collection; with documents (or --documents), what is in it. With --as-of or
-a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
+		Long: `list shows the collections of the data folder, or the one named by --collection; with documents (or --documents), what is in it. With --as-of, and
+of collections with a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
 		Example:   examples("rag list", "rag list documents --collection default", "rag list --as-of 2026-03-01"),
 		ValidArgs: []string{"collections", "documents"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,19 +36,29 @@ a domain that has dates, it tells what is in force, what needs review because it
 			if err != nil {
 				return err
 			}
-			asOf, err := date(cmd, f.asOf, d)
-			if err != nil {
+			if _, err := date(cmd, f.asOf, d); err != nil { // before data is opened
 				return err
 			}
-			collection := a.collection
-			if d != nil && collection == "" {
-				collection = d.Collection
-			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
-				if f.documents {
-					return a.listDocuments(cmd.Context(), eng, collection, asOf)
+				asOf := func(collection string) (time.Time, error) {
+					d, err := f.domain.of(cmd.Context(), eng, collection)
+					if err != nil {
+						return time.Time{}, err
+					}
+					return date(cmd, f.asOf, d)
 				}
-				return a.listCollections(cmd.Context(), eng, a.collection, asOf)
+				if !f.documents {
+					return a.listCollections(cmd.Context(), eng, a.collection, asOf)
+				}
+				collection := a.collection
+				if d != nil && collection == "" {
+					collection = d.Collection
+				}
+				at, err := asOf(collection)
+				if err != nil {
+					return err
+				}
+				return a.listDocuments(cmd.Context(), eng, collection, at)
 			})
 		},
 	}
@@ -72,6 +82,7 @@ type collectionJSON struct {
 	Status     *rag.StatusCounts `json:"status"`
 	Chunks     int               `json:"chunks"`
 	Images     int               `json:"images"`
+	Domain     *string           `json:"domain"` // that it remembers; null: none
 	Embedder   *string           `json:"embedder"`
 	Dims       int               `json:"dims"`
 	Sparse     string            `json:"sparse"`
@@ -81,8 +92,8 @@ type collectionJSON struct {
 	Recall     *float64          `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
 }
 
-// listCollections lists all collections, or the named one.
-func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string, asOf time.Time) error {
+// listCollections lists all collections, or the named one, each as of a time; the zero time tells no status.
+func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string, asOf func(collection string) (time.Time, error)) error {
 	infos, err := eng.Collections(ctx)
 	if err != nil {
 		return err
@@ -94,11 +105,21 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 		}
 	}
 	out := make([]collectionJSON, len(infos))
+	times, dated, ruled := make([]time.Time, len(infos)), false, false
+	for i, c := range infos {
+		if times[i], err = asOf(c.Name); err != nil {
+			return err
+		}
+		dated, ruled = dated || !times[i].IsZero(), ruled || c.Header.Domain != nil
+	}
 	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
 	numbers := []int{1, 2, 3, 5}
-	if !asOf.IsZero() {
+	if dated {
 		head = slices.Insert(head, 2, "current", "needs review", "expired")
 		numbers = []int{1, 2, 3, 4, 5, 6, 8}
+	}
+	if ruled {
+		head = append(head, "domain")
 	}
 	t := newTable(head...).numbers(numbers...)
 	for i, c := range infos {
@@ -129,13 +150,21 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 			name += " (unfinished)"
 		}
 		row := []string{name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), strconv.Itoa(c.Images), when(c.Updated), measured, visible(embedder)}
-		if !asOf.IsZero() {
-			counts, err := eng.Statuses(ctx, c.Name, asOf)
+		status := []string{"", "", ""}
+		if !times[i].IsZero() {
+			counts, err := eng.Statuses(ctx, c.Name, times[i])
 			if err != nil {
 				return err
 			}
 			out[i].Status = &counts
-			row = slices.Insert(row, 2, strconv.Itoa(counts.Current), strconv.Itoa(counts.NeedsReview), strconv.Itoa(counts.Expired))
+			status = []string{strconv.Itoa(counts.Current), strconv.Itoa(counts.NeedsReview), strconv.Itoa(counts.Expired)}
+		}
+		if dated {
+			row = slices.Insert(row, 2, status...)
+		}
+		if h.Domain != nil {
+			out[i].Domain = &h.Domain.Name
+			row = append(row, visible(h.Domain.Name))
 		}
 		t.add(row...)
 	}
