@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,12 +65,17 @@ func (a *app) request(f ingestFlags) (rag.IngestRequest, error) {
 	return req, nil
 }
 
-// remember looks up the domain that a manifest is read by where no flag names it: that of the collection, if there is one.
-func (f *ingestFlags) remember(ctx context.Context, a *app) error {
-	return a.withExistingData(ctx, func(eng *rag.Engine) (err error) {
-		f.remembered, err = domain.Of(ctx, eng, a.collection)
+// remembered returns the domain that a manifest is read by where no flag names it: that of the collection; nil if there is
+// none.
+func (a *app) remembered(ctx context.Context) (d *domain.Domain, err error) {
+	err = a.withExistingData(ctx, func(eng *rag.Engine) error {
+		d, err = domain.Of(ctx, eng, a.collection)
 		return err
 	})
+	if errors.Is(err, rag.ErrNotFound) {
+		return nil, nil
+	}
+	return d, err
 }
 
 // date is the flag --as-of of verbs that show documents: a day of the domain's time zone, or an instant. Without it a

@@ -26,7 +26,7 @@ type ingestFlags struct {
 	queue    bool
 
 	noManifest bool
-	remembered *domain.Domain // by which the manifest is read where no flag names a domain; see remember
+	remembered *domain.Domain // by which the manifest is read where no flag names a domain
 }
 
 func newIngest(a *app) *cobra.Command {
@@ -55,7 +55,8 @@ number of machines ingest them: see worker. What counts is the content that a wo
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
 			if f.manifest != "" && f.domain.file == "" {
-				if err := f.remember(cmd.Context(), a); err != nil && !errors.Is(err, rag.ErrNotFound) {
+				var err error
+				if f.remembered, err = a.remembered(cmd.Context()); err != nil {
 					return err
 				}
 			}

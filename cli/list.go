@@ -105,23 +105,14 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 		}
 	}
 	out := make([]collectionJSON, len(infos))
-	times, dated, ruled := make([]time.Time, len(infos)), false, false
+	times := make([]time.Time, len(infos))
 	for i, c := range infos {
 		if times[i], err = asOf(c.Name); err != nil {
 			return err
 		}
-		dated, ruled = dated || !times[i].IsZero(), ruled || c.Header.Domain != nil
 	}
-	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
-	numbers := []int{1, 2, 3, 5}
-	if dated {
-		head = slices.Insert(head, 2, "current", "needs review", "expired")
-		numbers = []int{1, 2, 3, 4, 5, 6, 8}
-	}
-	if ruled {
-		head = append(head, "domain")
-	}
-	t := newTable(head...).numbers(numbers...)
+	dated := slices.ContainsFunc(times, func(t time.Time) bool { return !t.IsZero() })
+	t := collectionTable(dated, slices.ContainsFunc(infos, func(c rag.CollectionInfo) bool { return c.Header.Domain != nil }))
 	for i, c := range infos {
 		h := c.Header
 		out[i] = collectionJSON{
@@ -139,11 +130,9 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 		if err != nil {
 			return err
 		}
-		measured := ""
+		measured := recallColumn(recall, h.Embedder)
 		if recall.Sampled > 0 {
-			measured, out[i].Recall = strconv.FormatFloat(recall.Value, 'f', 3, 64), &recall.Value
-		} else if h.Embedder != "" {
-			measured = "exact"
+			out[i].Recall = &recall.Value
 		}
 		name := visible(c.Name)
 		if h.Dirty {
@@ -175,6 +164,32 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 	}
 	t.print(a.out, a.paint(a.out), "")
 	return nil
+}
+
+// recallColumn tells the recall of a collection's vectors: as measured, or that they are searched exactly.
+func recallColumn(r rag.Recall, embedder string) string {
+	switch {
+	case r.Sampled > 0:
+		return strconv.FormatFloat(r.Value, 'f', 3, 64)
+	case embedder != "":
+		return "exact"
+	}
+	return ""
+}
+
+// collectionTable has columns for what is in force, where some collections have dates, and for their domains, where some
+// have one.
+func collectionTable(dated, ruled bool) *table {
+	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
+	numbers := []int{1, 2, 3, 5}
+	if dated {
+		head = slices.Insert(head, 2, "current", "needs review", "expired")
+		numbers = []int{1, 2, 3, 4, 5, 6, 8}
+	}
+	if ruled {
+		head = append(head, "domain")
+	}
+	return newTable(head...).numbers(numbers...)
 }
 
 // documentJSON is a document's line in the catalog as list prints it.

@@ -82,7 +82,7 @@ func (q *question) asOf(c *call, d *domain.Domain, collection string) (at time.T
 			return at, err
 		}
 	}
-	ok := false
+	var ok bool
 	if d != nil {
 		at, err = d.Instant(q.AsOf)
 		ok = err == nil
