@@ -173,6 +173,7 @@ func (a *answering) find(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.req.Query.AsOf = a.search.q.AsOf // which the collection's domain may have set
 	} else if strings.TrimSpace(a.req.Question) == "" {
 		return fmt.Errorf("ask: the question is empty: %w", ErrInvalid)
 	} else {

@@ -355,7 +355,7 @@ type Entry struct {
 	Title      string
 	State      string   // as in Document
 	Digest     [32]byte // SHA-256 of the source's bytes
-	MetaDigest [32]byte // SHA-256 of the metadata, title and policy given with the source
+	MetaDigest [32]byte // SHA-256 of the metadata, title and policy of the source, under its domain
 	Pipeline   string   // fingerprints of loader, splitter and transforms that made it, as JSON
 	Size       int64    // bytes of the source
 	Language   string
@@ -365,6 +365,7 @@ type Entry struct {
 	Chunks     []ChunkRef // in document order
 	Images     int        // pictures in the document
 	Parts      []Part     // files beside the source that its loader asked for, in the order of their names
+	Given      *Given     // with the source; nil: of a version that did not keep it
 	Ingested   time.Time  // when this version was committed
 }
 
@@ -411,6 +412,9 @@ type Header struct {
 	Generation int `json:"generation,omitempty"`
 
 	Calibration *Calibration `json:"calibration,omitempty"` // of the confidence in answers; nil: the default
+
+	Domain    *DomainRecord `json:"domain,omitempty"`    // whose rules ingests and searches follow; nil: none
+	Manifests []string      `json:"manifests,omitempty"` // URIs of files that said what documents are, and are none, sorted
 }
 
 // CollectionInfo describes a collection.

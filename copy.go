@@ -160,7 +160,7 @@ func (c *copying) open(ctx context.Context) error {
 			h.settle()
 		}
 	}
-	h.Calibration = c.info.Header.Calibration
+	h.Calibration, h.Domain, h.Manifests = c.info.Header.Calibration, c.info.Header.Domain, c.info.Header.Manifests
 	h.begin(RunCopy)
 	c.header, c.report.Words = h, h.Sparse
 	return c.to.catalog.Commit(ctx, c.name, []Change{{Header: &h}})

@@ -18,7 +18,8 @@ import (
 )
 
 // exportVersion is that of the lines that Export writes; see docs/formats.md.
-const exportVersion = 1
+// Version 1 had no domain and nothing given.
+const exportVersion = 2
 
 // exportLine is a line of an export: the first has Export, the last End, those between Document.
 type exportLine struct {
@@ -28,8 +29,10 @@ type exportLine struct {
 }
 
 type exportHead struct {
-	Version    int    `json:"version"`
-	Collection string `json:"collection"`
+	Version    int           `json:"version"`
+	Collection string        `json:"collection"`
+	Domain     *DomainRecord `json:"domain,omitempty"`    // as in Header
+	Manifests  []string      `json:"manifests,omitempty"` // likewise
 }
 
 type exportEnd struct {
@@ -81,6 +84,7 @@ type exportedSource struct {
 	Size       int64          `json:"size"`
 	Loader     string         `json:"loader"` // fingerprint
 	Parts      []exportedPart `json:"parts,omitempty"`
+	Given      *Given         `json:"given,omitempty"` // see Entry
 }
 
 // exportedPart is a file beside the source; see [Part].
@@ -111,7 +115,11 @@ func (e *Engine) Export(ctx context.Context, collection string, w io.Writer) (_ 
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(exportLine{Export: &exportHead{exportVersion, name}}); err != nil {
+	h, _, err := e.readHeader(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := enc.Encode(exportLine{Export: &exportHead{exportVersion, name, h.Domain, h.Manifests}}); err != nil {
 		return nil, err
 	}
 	for entry, err := range e.Documents(ctx, name) {
@@ -140,7 +148,7 @@ func exportDocument(entry *Entry, doc *Document) *exportedDocument {
 	out := &exportedDocument{
 		URI: doc.URI, Title: doc.Title, State: doc.State, Language: doc.Language, Text: doc.Text, Pages: doc.Pages,
 		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity(doc.Validity),
-		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader, nil},
+		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader, nil, entry.Given},
 	}
 	for _, p := range entry.Parts {
 		digest := hex.EncodeToString(p.Digest[:])
@@ -164,6 +172,7 @@ type storedSource struct {
 	size               int64
 	loader             string
 	parts              []Part
+	given              *Given
 }
 
 // Exported is the documents of a file that [Engine.Export] wrote, as sources of an ingest. The file is checked whole
@@ -183,11 +192,11 @@ func Exported(path string) (Sources, error) {
 		return Sources{}, err
 	}
 	defer f.Close() // read only: nothing to lose
-	list, err := listExport(f, abs)
+	list, head, err := listExport(f, abs)
 	if err != nil {
 		return Sources{}, err
 	}
-	return Sources{All: func(yield func(Source, error) bool) {
+	return Sources{exported: head, All: func(yield func(Source, error) bool) {
 		for _, src := range list {
 			if !yield(src, nil) {
 				return
@@ -197,7 +206,7 @@ func Exported(path string) (Sources, error) {
 }
 
 // listExport reads an export once and notes where each document stands.
-func listExport(r io.Reader, path string) (list []Source, err error) {
+func listExport(r io.Reader, path string) (list []Source, head *exportHead, err error) {
 	var problems []error
 	var offset int64
 	ended, seen := false, map[string]int{} // the line of each URI
@@ -205,12 +214,16 @@ func listExport(r io.Reader, path string) (list []Source, err error) {
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(line) == 0 {
 			break
 		}
-		src, end, wrong := checkExportLine(line, n, len(list))
+		src, l, wrong := checkExportLine(line, n, len(list))
+		end := l.End != nil
+		if l.Export != nil {
+			head = l.Export
+		}
 		switch {
 		case ended:
 			wrong = errors.New("there is something behind the end")
@@ -235,33 +248,33 @@ func listExport(r io.Reader, path string) (list []Source, err error) {
 		problems = append(problems, errors.New("the last line is missing: the export was cut short"))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("%w: %w", errors.Join(problems...), ErrInvalid)
+		return nil, nil, fmt.Errorf("%w: %w", errors.Join(problems...), ErrInvalid)
 	}
-	return list, nil
+	return list, head, nil
 }
 
-// checkExportLine reads the n-th line (1-based) of an export, before which there were so many documents.
-func checkExportLine(line []byte, n, before int) (src *Source, end bool, err error) {
-	l, err := decodeExportLine(line)
+// checkExportLine reads the n-th line (1-based) of an export, before which there were so many documents; src is the one in it.
+func checkExportLine(line []byte, n, before int) (src *Source, l exportLine, err error) {
+	l, err = decodeExportLine(line)
 	switch {
 	case err != nil && n == 1:
-		return nil, false, fmt.Errorf("this is no export: %w", err)
+		return nil, l, fmt.Errorf("this is no export: %w", err)
 	case err != nil:
-		return nil, false, err
+		return nil, l, err
 	case (l.Export != nil) != (n == 1):
-		return nil, false, errors.New("the first line, and no other, says that this is an export")
-	case l.Export != nil && l.Export.Version != exportVersion:
-		return nil, false, fmt.Errorf("version %d, this program reads %d", l.Export.Version, exportVersion)
+		return nil, l, errors.New("the first line, and no other, says that this is an export")
+	case l.Export != nil && (l.Export.Version < 1 || l.Export.Version > exportVersion):
+		return nil, l, fmt.Errorf("version %d, this program reads %d and those before it", l.Export.Version, exportVersion)
 	case l.End != nil && l.End.Documents != before:
-		return nil, true, fmt.Errorf("the export had %d documents, there are %d", l.End.Documents, before)
+		return nil, l, fmt.Errorf("the export had %d documents, there are %d", l.End.Documents, before)
 	case l.Document == nil:
-		return nil, l.End != nil, nil
+		return nil, l, nil
 	}
 	doc, stored, err := l.Document.restore()
 	if err != nil {
-		return nil, false, err
+		return nil, l, err
 	}
-	return &Source{URI: doc.URI, stored: stored}, false, nil
+	return &Source{URI: doc.URI, stored: stored}, l, nil
 }
 
 // decodeExportLine reads a line with exactly one of the three things.
@@ -288,7 +301,7 @@ func decodeExportLine(line []byte) (l exportLine, err error) {
 
 // restore checks a document and makes it what it was.
 func (x *exportedDocument) restore() (*Document, *storedSource, error) {
-	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader}
+	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader, given: x.Source.Given}
 	type digest struct {
 		name, text string
 		into       *[32]byte

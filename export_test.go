@@ -168,7 +168,7 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 		"twice":           {lines[0] + lines[1] + lines[1] + lines[3], []string{"line 3", "stands in line 2 already"}},
 		"no first line":   {lines[1] + lines[2] + lines[3], []string{"line 1: the first line"}},
 		"behind the end":  {good + lines[1], []string{"line 5: there is something behind the end"}},
-		"newer version":   {edit(`"version":1`, `"version":2`), []string{"line 1: version 2"}},
+		"newer version":   {edit(`"version":2`, `"version":3`), []string{"line 1: version 3"}},
 		"unknown field":   {edit(`"state"`, `"mood"`), []string{"line 2", "mood"}},
 		"bad state":       {edit(`"state":"ok"`, `"state":"fine"`), []string{"line 2: state is \"fine\""}},
 		"bad digest":      {edit(`"digest":"`, `"digest":"x`), []string{"line 2: source.digest"}},

@@ -17,6 +17,9 @@ type IngestRequest struct {
 	Force      bool             // read again also what has not changed
 	Prune      bool             // remove documents under a scope whose source is gone
 	DryRun     bool             // find out what would be done, and do nothing
+	Domain     Domain           // whose rules the documents follow, and the collection from now on; nil: that of the collection
+	NoDomain   bool             // the collection has no domain any more
+	Forget     bool             // of sources that are given without Title and Meta, drop what earlier ingests were given
 	Progress   func(Progress)   // called from one goroutine at a time; must return soon
 	EachSource func(SourceStep) // likewise, for every source at every step
 }
@@ -37,8 +40,10 @@ type IngestReport struct {
 	Moved      int             `json:"moved"`
 	Unchanged  int             `json:"unchanged"`
 	Deleted    int             `json:"deleted"`
-	Empty      int             `json:"empty"`   // of the documents read: those without text
-	Partial    int             `json:"partial"` // of the documents read: those of which parts were lost
+	Empty      int             `json:"empty"`            // of the documents read: those without text
+	Partial    int             `json:"partial"`          // of the documents read: those of which parts were lost
+	Kept       int             `json:"metadata_kept"`    // sources that nothing was given with, and for which what an earlier ingest was given stands
+	Domain     *DomainUse      `json:"domain,omitempty"` // nil: there is none
 	Failed     []SourceFailure `json:"failed"`
 	Skipped    []SourceNote    `json:"skipped"`         // files in a folder that no loader reads, and that are no part of another
 	Warnings   []SourceNote    `json:"warnings"`        // what was lost or guessed in the documents read
@@ -167,8 +172,11 @@ type ingestRun struct {
 	steps *runSteps
 	held  *claims // nil: the sources are no claims of a worker
 
-	header  Header
-	exists  bool                       // the collection has a header on disk
+	header   Header
+	exists   bool   // the collection has a header on disk
+	domain   Domain // whose rules the documents follow; nil: none
+	newRules bool   // the header on disk does not remember yet which domain and manifests there are
+
 	sources []Source                   // to be read, each URI once
 	known   map[string]bool            // every URI that was listed, readable or not
 	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
@@ -246,7 +254,7 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 	}
 	if !r.exists {
 		r.header = r.newHeader()
-		return nil
+		return r.chooseDomain()
 	}
 	if err := r.checkHeader(r.name, r.header, true, true); err != nil {
 		return err
@@ -257,13 +265,13 @@ func (r *ingestRun) openCollection(ctx context.Context) error {
 		}
 		r.header.settle() // as reconcile left it on disk
 	}
-	return nil
+	return r.chooseDomain()
 }
 
 // markDirty says in the header, before the first write to an index, that a run is under way, and which documents'
 // records in the indexes may be replaced before the catalog is; touched is as in [Header].
 func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) error {
-	if r.header.Dirty && r.exists && len(pending)+len(touched)+len(r.header.Pending)+len(r.header.Touched) == 0 {
+	if r.header.Dirty && r.exists && !r.newRules && len(pending)+len(touched)+len(r.header.Pending)+len(r.header.Touched) == 0 {
 		return nil
 	}
 	if !r.exists { // records may be left of a collection of this name whose deletion was cut short
@@ -275,13 +283,14 @@ func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) er
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.header.Touched, r.exists = pending, touched, true
+	r.header.Pending, r.header.Touched, r.exists, r.newRules = pending, touched, true, false
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
-// closeCollection clears the mark: the indexes hold what the catalog says.
+// closeCollection clears the mark: the indexes hold what the catalog says. Where nothing was to be written, it has the
+// collection remember another domain; a run that could read nothing changes nothing.
 func (r *ingestRun) closeCollection(ctx context.Context) error {
-	if !r.header.Dirty {
+	if r.req.DryRun || !r.header.Dirty && !(r.newRules && r.report.Unchanged > 0) {
 		return nil
 	}
 	r.header.settle()

@@ -32,7 +32,7 @@ func (r *ingestRun) list(ctx context.Context) error {
 			if src.URI == "" {
 				return fmt.Errorf("ingest: a source without a URI: %w", ErrInvalid)
 			}
-			if r.known[src.URI] || r.ownData(set, src.URI) {
+			if r.known[src.URI] || r.ownData(set, src.URI) || r.describes(src.URI) {
 				continue
 			}
 			r.known[src.URI] = true

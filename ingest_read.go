@@ -60,7 +60,14 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	was, action, reason, err := r.check(ctx, rd)
+	was, err := r.before(ctx, &rd.want)
+	if err != nil {
+		return nil, err
+	}
+	if src, err = r.say(&rd, src, &was.first); err != nil {
+		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	action, reason, err := r.check(ctx, rd, was)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +85,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 		r.mu.Unlock()
 		return nil, nil
 	}
-	docs, parts, err := rd.parse(ctx)
+	docs, parts, err := rd.parse(ctx, src)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
@@ -97,10 +104,10 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 
 // reading is what the ledger is to hold of a source, and how its documents are got.
 type reading struct {
-	loader string                                                // name of the one that reads it; "" for a document of an export
-	want   Entry                                                 // but for what its documents say of themselves, and Parts
-	parts  func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
-	parse  func(context.Context) ([]Document, []Part, error)     // documents, and the parts they were made with
+	loader string                                                    // name of the one that reads it; "" for a document of an export
+	want   Entry                                                     // but for what its documents say of themselves, and Parts
+	parts  func(ctx context.Context, was []Part) ([]Part, error)     // what those of the ledger are now
+	parse  func(context.Context, Source) ([]Document, []Part, error) // documents, and the parts they were made with
 }
 
 // reading tells by a source's bytes how it is read.
@@ -112,57 +119,73 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 		}
 		rd.want = Entry{
 			URI: src.URI, Title: doc.Title, Meta: doc.Meta, Size: was.size, Digest: was.digest, MetaDigest: was.metaDigest,
-			Pipeline: r.pipelineAfter(was.loader).String(),
+			Pipeline: r.pipelineAfter(was.loader).String(), Given: was.given,
 		}
 		rd.parts = func(context.Context, []Part) ([]Part, error) { return was.parts, nil }
-		rd.parse = func(context.Context) ([]Document, []Part, error) { return []Document{*doc}, was.parts, nil }
+		rd.parse = func(context.Context, Source) ([]Document, []Part, error) { return []Document{*doc}, was.parts, nil }
 		return rd, nil
 	}
 	loader, err := r.loaders.choose(src, data)
 	if err != nil {
 		return rd, err
 	}
-	rd.want = Entry{
-		URI: src.URI, Title: src.Title, Meta: src.Meta, Size: int64(len(data)),
-		Digest: sha256Sum(data), MetaDigest: src.metaDigest(), Pipeline: r.pipeline(loader).String(),
-	}
+	rd.want = Entry{URI: src.URI, Size: int64(len(data)), Digest: sha256Sum(data), Pipeline: r.pipeline(loader).String()}
 	rd.loader = loader.name
 	rd.parts = (&partReader{open: src.Beside, limits: r.config.Ingest}).now
-	rd.parse = func(ctx context.Context) ([]Document, []Part, error) { return r.loaders.parse(ctx, loader, src, data) }
+	rd.parse = func(ctx context.Context, src Source) ([]Document, []Part, error) {
+		return r.loaders.parse(ctx, loader, src, data)
+	}
 	return rd, nil
 }
 
-// check compares a source with the ledger: action and reason are those of a PlanItem; was is what stands there now, or
-// what stood under the name it had before.
-func (r *ingestRun) check(ctx context.Context, rd reading) (was *goneSource, action, reason string, err error) {
-	want := &rd.want
+// before finds what stands in the ledger under a source's URI, or stood under the one it had before it was moved; zero if
+// it is new.
+func (r *ingestRun) before(ctx context.Context, want *Entry) (*goneSource, error) {
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
-	was = &goneSource{first: old}
-	switch {
-	case errors.Is(err, ErrNotFound):
+	if errors.Is(err, ErrNotFound) {
 		if moved := r.claimGone(want.Digest); moved != nil {
-			return moved, "move", "was " + moved.first.URI, nil
+			return moved, nil
 		}
-		return &goneSource{}, "add", "new", nil
-	case err != nil:
-		return nil, "", "", err
+		return &goneSource{}, nil
+	}
+	return &goneSource{first: old}, err
+}
+
+// say completes what is said of a source, and what the ledger is to hold of that. A document of an export comes with it.
+func (r *ingestRun) say(rd *reading, src Source, was *Entry) (Source, error) {
+	if src.stored != nil {
+		return src, nil
+	}
+	src, given, err := r.describe(src, was)
+	rd.want.Title, rd.want.Meta, rd.want.Given, rd.want.MetaDigest = src.Title, src.Meta, &given, src.metaDigest()
+	return src, err
+}
+
+// check compares a source with what stood in the ledger before: action and reason are those of a PlanItem.
+func (r *ingestRun) check(ctx context.Context, rd reading, was *goneSource) (action, reason string, err error) {
+	want, old := &rd.want, &was.first
+	switch {
+	case old.URI == "":
+		return "add", "new", nil
+	case old.URI != want.URI:
+		return "move", "was " + old.URI, nil
 	case old.Digest != want.Digest:
-		return was, "update", "content changed", nil
+		return "update", "content changed", nil
 	}
 	parts, err := rd.parts(ctx, old.Parts)
 	switch {
 	case err != nil:
-		return nil, "", "", &StageError{StageLoad, want.URI, err}
+		return "", "", &StageError{StageLoad, want.URI, err}
 	case !slices.Equal(parts, old.Parts):
-		return was, "update", partChange(old.Parts, parts), nil
-	case old.MetaDigest != want.MetaDigest:
-		return was, "update", metaChange(old, want.Title, want.Meta), nil
+		return "update", partChange(old.Parts, parts), nil
+	case old.MetaDigest != want.MetaDigest, want.Given != nil && !sameGiven(old.Given, *want.Given):
+		return "update", metaChange(*old, want.Title, want.Meta), nil
 	case old.Pipeline != want.Pipeline:
-		return was, "update", pipelineChange(old.Pipeline, want.Pipeline), nil
+		return "update", pipelineChange(old.Pipeline, want.Pipeline), nil
 	case r.req.Force:
-		return was, "update", "forced", nil
+		return "update", "forced", nil
 	}
-	return was, "unchanged", "", nil
+	return "unchanged", "", nil
 }
 
 // assemble splits and transforms the documents of one source.

@@ -14,7 +14,6 @@ type QueuedSource struct {
 	MediaType string
 	Title     string
 	Meta      Meta
-	Policy    string // fingerprint of [Source] Policy; "": none
 }
 
 // QueueClaim is a source that a worker has taken from a [WorkQueue].
@@ -74,14 +73,17 @@ type QueueFailure struct {
 type EnqueueRequest struct {
 	Collection string    // "" means Config.Collection
 	Sources    []Sources // as of [IngestRequest]; workers must be able to open them, see [WorkRequest]
+	Domain     Domain    // as of [IngestRequest]: the collection remembers it, and workers follow it
+	NoDomain   bool      // likewise
 }
 
 // EnqueueReport says what was put into a queue. Its JSON form is what `rag ingest --queue --json` prints.
 type EnqueueReport struct {
 	Collection string          `json:"collection"`
 	Queued     int             `json:"queued"`
-	Failed     []SourceFailure `json:"failed"`  // sources that could not be listed
-	Skipped    []SourceNote    `json:"skipped"` // files in a folder that are passed over
+	Domain     *DomainUse      `json:"domain,omitempty"` // that workers will follow; nil: none
+	Failed     []SourceFailure `json:"failed"`           // sources that could not be listed
+	Skipped    []SourceNote    `json:"skipped"`          // files in a folder that are passed over
 }
 
 // Enqueue lists the sources and puts them into the collection's queue, for workers to ingest, see [Engine.Work]. Nothing is
@@ -102,24 +104,29 @@ func (e *Engine) Enqueue(ctx context.Context, req EnqueueRequest) (*EnqueueRepor
 	if err := checkCollection(run.name); err != nil {
 		return nil, err
 	}
+	domain := newIngestRun(e, run.name, IngestRequest{Sources: req.Sources, Domain: req.Domain, NoDomain: req.NoDomain})
+	if err := domain.remember(ctx); err != nil {
+		return nil, err
+	}
+	run.domain, run.header = domain.domain, domain.header
 	if err := run.list(ctx); err != nil {
 		return nil, err
 	}
 	queued := make([]QueuedSource, len(run.sources))
 	for i, src := range run.sources {
-		if src.stored != nil {
+		switch {
+		case src.stored != nil:
 			return nil, fmt.Errorf("enqueue %s: documents of an export go in by import: %w", src.URI, ErrUnsupported)
+		case src.Policy != nil:
+			return nil, fmt.Errorf("enqueue %s: workers follow the collection's domain, and know no policy of a source's own: %w", src.URI, ErrUnsupported)
 		}
 		queued[i] = QueuedSource{URI: src.URI, Scope: run.scopeOf(src.URI), Name: src.Name, MediaType: src.MediaType, Title: src.Title, Meta: src.Meta}
-		if src.Policy != nil {
-			queued[i].Policy = src.Policy.Fingerprint()
-		}
 	}
 	if err := queue.Enqueue(ctx, run.name, queued); err != nil {
 		return nil, err
 	}
 	sortNotes(&run.report)
-	rep := &EnqueueReport{Collection: run.name, Queued: len(queued), Failed: run.report.Failed, Skipped: run.report.Skipped}
+	rep := &EnqueueReport{Collection: run.name, Queued: len(queued), Domain: domain.report.Domain, Failed: run.report.Failed, Skipped: run.report.Skipped}
 	return rep, partial(rep.Failed)
 }
 

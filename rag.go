@@ -78,6 +78,7 @@ type state struct {
 	scores    scoreCache   // of the reranker
 	abandoned atomic.Int32 // calls of the reranker that go on after their deadline
 	late      atomic.Int32 // the same of query transformers
+	domains   domains      // of collections
 
 	mu sync.Mutex // guards closers
 }
@@ -125,6 +126,7 @@ func (e *Engine) build(s *settings) error {
 	s.noteSecrets()
 	env := Env{Dir: e.dir, ModelDir: s.config.ModelDir, Logger: e.log, Now: e.now, Getenv: s.getenv}
 	c, p := &s.config, s.providers
+	e.domains.read = p.Domain
 	e.tokens = wordEstimate{}
 	err := e.beginSnapshot(s, &env)
 	if err != nil {

@@ -234,6 +234,9 @@ type Providers struct {
 	TraceSinks    Registry[TraceSink]
 
 	QueryTransformers Registry[QueryTransformer]
+
+	// Domain reads a domain that a collection remembers; package domain sets it. nil: the program knows none.
+	Domain func(DomainRecord) (Domain, error)
 }
 
 // Default is where rooms register in their init functions and where Open looks unless [WithProviders] says otherwise.

@@ -28,7 +28,7 @@ type Query struct {
 	TopK       int       // hits wanted; 0 means Config.Retrieval.TopK
 	Mode       Mode      // "" means what Config.Retrieval enables
 	Filter     Filter    // zero: everything
-	AsOf       time.Time // leaves out what is not in force at this instant; zero: no validity policy
+	AsOf       time.Time // leaves out what is not in force at this instant; zero: now where the collection's domain has dates, else no validity policy
 	Match      TextMatch // how the sparse lane looks for words. A quoted phrase leaves the dense lane out, which cannot tell where words stand
 	Expired    bool      // with AsOf: what is not in force is found too, with its status
 	Explain    bool      // put the trace into the result
@@ -40,6 +40,7 @@ type Query struct {
 	AsIs  bool          // look Text and Also up as they are: leave the configured query transforms out
 
 	NoRerank bool // leave the configured reranker out: the order of fusion stands
+	NoDomain bool // leave the rules of the collection's domain out: others are in Filter, AsOf and Expired already, or none are wanted
 
 	// How the ranked passages are made into hits; nil means what Config.Retrieval says, and its comments tell the
 	// ranges. Where passages are left out, those behind them move up, and the search looks deeper for more.
@@ -286,10 +287,6 @@ func (s *search) understand(ctx context.Context) error {
 	span, start := s.begin(StageQuery)
 	defer s.end(span, start)
 	s.language = lang.Detect(s.text)
-	s.filter = And(s.scope, s.q.Filter)
-	if !s.q.AsOf.IsZero() && !s.q.Expired {
-		s.filter = And(s.filter, ValidAt(s.q.AsOf))
-	}
 	if err := s.chooseLanes(); err != nil {
 		return err
 	}
@@ -304,6 +301,13 @@ func (s *search) understand(ctx context.Context) error {
 	}
 	if err := s.checkHeader(s.q.Collection, s.stored.Header, s.dense, s.words); err != nil {
 		return err
+	}
+	if s.q, err = s.ruled(s.q, s.q.Collection, &s.stored.Header); err != nil {
+		return err
+	}
+	s.filter = And(s.scope, s.q.Filter)
+	if !s.q.AsOf.IsZero() && !s.q.Expired {
+		s.filter = And(s.filter, ValidAt(s.q.AsOf))
 	}
 	s.index = indexName(s.q.Collection, s.stored.Header.Generation)
 	s.planLookups()

@@ -26,8 +26,8 @@ type Source struct {
 	Size      int64      // bytes; -1 if unknown
 	ModTime   time.Time  // zero if unknown
 	Title     string     // of the first document, over what the loader finds; "": the loader's
-	Meta      Meta       // goes into the document's Meta, over what the loader finds
-	Policy    MetaPolicy // what a domain makes of the metadata; nil: it stays as it is
+	Meta      Meta       // goes into the document's Meta, over what the loader finds. The ledger keeps it with Title, for ingests that give neither; empty and not nil: there is none any more
+	Policy    MetaPolicy // what is made of the metadata; nil: what the collection's domain makes of it
 	Open      func(context.Context) (io.ReadCloser, error)
 
 	// Beside opens a file that the source refers to, such as a picture that a page shows, by a path with slashes relative
@@ -77,6 +77,12 @@ type Sources struct {
 	// All yields the sources in a fixed order. An error concerns the source in the pair (its URI says which) and
 	// does not end the sequence.
 	All iter.Seq2[Source, error]
+
+	// Manifest is the URI of the file that says what the sources are: it is no document, also where a later ingest comes upon
+	// it. "": there is none.
+	Manifest string
+
+	exported *exportHead // of the export that the sources are of; nil: of none
 }
 
 // ErrSkipped is wrapped by an error of a set's pair that is no failure: the file is passed over, and the report lists it.

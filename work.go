@@ -19,8 +19,6 @@ type WorkRequest struct {
 	Pause      time.Duration // before the second try of a source, 4 times as long before each further one; 0: 2 seconds
 	Poll       time.Duration // how often an empty queue is looked at; 0: a second
 
-	// Policy returns that of sources which were enqueued with one, by its fingerprint, or nil: then they fail. nil: it knows none.
-	Policy func(fingerprint string) MetaPolicy
 	// Open makes the source to be read; its URI and what else was enqueued are set by the engine. nil: a file of this machine.
 	Open func(ctx context.Context, q QueuedSource) (Source, error)
 
@@ -228,6 +226,9 @@ func (w *worker) together(ctx context.Context, run *ingestRun, write func() erro
 		err = w.checkHeader(w.name, run.header, true, true)
 	}
 	if err == nil {
+		err = run.chooseDomain()
+	}
+	if err == nil {
 		err = write()
 	}
 	return errors.Join(err, leave(func() error { return w.settle(context.WithoutCancel(ctx)) }))
@@ -312,15 +313,6 @@ func (w *worker) source(ctx context.Context, q QueuedSource) (src Source, err er
 		return Source{}, err
 	}
 	src.URI, src.Name, src.MediaType, src.Title, src.Meta = q.URI, q.Name, q.MediaType, q.Title, q.Meta
-	if q.Policy == "" {
-		return src, nil
-	}
-	if w.req.Policy != nil {
-		src.Policy = w.req.Policy(q.Policy)
-	}
-	if src.Policy == nil {
-		return Source{}, fmt.Errorf("it was enqueued with a domain that this worker does not have: start workers with the same --domain: %w", ErrUnsupported)
-	}
 	return src, nil
 }
 

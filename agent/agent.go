@@ -150,13 +150,18 @@ func last(events iter.Seq2[rag.AnswerEvent, error]) (*rag.Answer, error) {
 // investigate runs the agent. What goes wrong with the model leaves an answer in sentences of the sources.
 func (a *Agent) investigate(ctx context.Context, req rag.AskRequest, d Decision) iter.Seq2[rag.AnswerEvent, error] {
 	return func(yield func(rag.AnswerEvent, error) bool) {
+		var err error
+		if req.Query, err = a.engine.Ruled(ctx, req.Query); err != nil { // the tools must not show what a search would not
+			yield(rag.AnswerEvent{}, err)
+			return
+		}
 		r := a.newRun(req, d)
 		broken := false
 		r.began = func(stage string) bool {
 			broken = broken || !yield(rag.AnswerEvent{Stage: stage}, nil)
 			return !broken
 		}
-		err := errNoModel
+		err = errNoModel
 		if a.config.Model != nil && !req.Extractive {
 			r.start(req.Turns)
 			err = r.research(ctx)

@@ -51,8 +51,8 @@ func readList[T any](r *record.Reader, one func() T) []T {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run, version 3 before Touched and Calibration.
-const headerVersion = 4
+// version 2 before Run, version 3 before Touched and Calibration, version 4 before Domain and Manifests.
+const headerVersion = 5
 
 func encodeHeader(h rag.Header) ([]byte, error) {
 	w := record.NewWriter(headerVersion, 128)
@@ -65,14 +65,13 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 	w.Uint(uint64(h.Generation))
 	w.String(h.Run)
 	w.Strings(h.Touched)
-	calibration := []byte{}
-	if h.Calibration != nil {
-		var err error
-		if calibration, err = json.Marshal(h.Calibration); err != nil {
-			return nil, fmt.Errorf("calibration: %w: %w", err, rag.ErrInvalid)
-		}
+	if err := writeJSON(w, h.Calibration); err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
 	}
-	w.String(string(calibration))
+	if err := writeJSON(w, h.Domain); err != nil {
+		return nil, fmt.Errorf("domain: %w", err)
+	}
+	w.Strings(h.Manifests)
 	return w.Finish()
 }
 
@@ -90,14 +89,44 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 	}
 	if version > 3 {
 		h.Touched = r.Strings()
-		if calibration := r.String(); calibration != "" {
-			h.Calibration = &rag.Calibration{}
-			if err := json.Unmarshal([]byte(calibration), h.Calibration); err != nil {
-				return rag.Header{}, fmt.Errorf("calibration: %v: %w", err, rag.ErrInvalid)
-			}
+		if h.Calibration, err = readJSON[rag.Calibration](r); err != nil {
+			return rag.Header{}, fmt.Errorf("calibration: %w", err)
 		}
 	}
+	if version > 4 {
+		if h.Domain, err = readJSON[rag.DomainRecord](r); err != nil {
+			return rag.Header{}, fmt.Errorf("domain: %w", err)
+		}
+		h.Manifests = r.Strings()
+	}
 	return h, r.Close()
+}
+
+// writeJSON writes a value as a string, nil as the empty one.
+func writeJSON[T any](w *record.Writer, v *T) error {
+	if v == nil {
+		w.String("")
+		return nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, rag.ErrInvalid)
+	}
+	w.String(string(data))
+	return nil
+}
+
+// readJSON reads what writeJSON wrote.
+func readJSON[T any](r *record.Reader) (*T, error) {
+	data := r.String()
+	if data == "" {
+		return nil, nil
+	}
+	v := new(T)
+	if err := json.Unmarshal([]byte(data), v); err != nil {
+		return nil, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
+	}
+	return v, nil
 }
 
 // storedEntry is an entry record: the ledger line without its chunk references, which have a record of their own, so
@@ -108,8 +137,8 @@ type storedEntry struct {
 	rag.Entry
 }
 
-// entryVersion is the version byte of an entry. Version 1 ended before Parts.
-const entryVersion = 2
+// entryVersion is the version byte of an entry. Version 1 ended before Parts, version 2 before Given.
+const entryVersion = 3
 
 func encodeEntry(e storedEntry) ([]byte, error) {
 	w := record.NewWriter(entryVersion, 512)
@@ -133,6 +162,11 @@ func encodeEntry(e storedEntry) ([]byte, error) {
 		w.String(p.Name)
 		w.Raw(p.Digest[:])
 	})
+	w.Bool(e.Given != nil)
+	if e.Given != nil {
+		w.String(e.Given.Title)
+		w.Map(e.Given.Meta)
+	}
 	return w.Finish()
 }
 
@@ -163,6 +197,9 @@ func decodeEntry(rec []byte) (e storedEntry, err error) {
 			copy(p.Digest[:], r.Raw(sha256.Size))
 			return p
 		})
+	}
+	if version > 2 && r.Bool() {
+		e.Given = &rag.Given{Title: r.String(), Meta: r.Map()}
 	}
 	return e, r.Close()
 }

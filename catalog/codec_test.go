@@ -10,15 +10,16 @@ import (
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
-// earlier makes a record of version 1 of one whose fields end with an empty list that version 2 added.
-func earlier(t *testing.T, rec []byte) []byte {
+// earlier makes a record of version 1 of one whose fields end with so many bytes that later versions added: a 0 for each
+// empty list or value that is not there.
+func earlier(t *testing.T, rec []byte, tail int) []byte {
 	t.Helper()
 	empty, err := finish(0, func(*record.Writer) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := record.NewWriter(1, 0)
-	w.Raw(rec[len(empty) : len(rec)-1])
+	w.Raw(rec[len(empty) : len(rec)-tail])
 	if rec, err = w.Finish(); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestRecordsOfVersion1AreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeChunk(earlier(t, rec))
+	got, err := decodeChunk(earlier(t, rec, 1))
 	if diff := cmp.Diff(chunk, got); err != nil || diff != "" {
 		t.Errorf("chunk: %v (-want +got):\n%s", err, diff)
 	}
@@ -39,7 +40,7 @@ func TestRecordsOfVersion1AreRead(t *testing.T) {
 	if rec, err = encodeEntry(entry); err != nil {
 		t.Fatal(err)
 	}
-	line, err := decodeEntry(earlier(t, rec))
+	line, err := decodeEntry(earlier(t, rec, 2))
 	if diff := cmp.Diff(entry, line, cmp.AllowUnexported(storedEntry{})); err != nil || diff != "" {
 		t.Errorf("entry: %v (-want +got):\n%s", err, diff)
 	}
@@ -62,6 +63,11 @@ func TestHeadersOfEarlierVersionsAreRead(t *testing.T) {
 		if version > 2 {
 			want.Run = rag.RunDelete
 			w.String(want.Run)
+		}
+		if version > 3 {
+			want.Touched = []string{"c"}
+			w.Strings(want.Touched)
+			w.String("")
 		}
 		rec, err := w.Finish()
 		if err != nil {

@@ -59,7 +59,10 @@ func (a *app) ask(ctx context.Context, req rag.AskRequest, f askFlags) error {
 
 // askIn has the question routed, or the agent search, and prints the answer. A refusal is a result like others.
 func (a *app) askIn(ctx context.Context, eng *rag.Engine, req rag.AskRequest, f askFlags) error {
-	d, err := f.domain.load()
+	if err := f.inZone(ctx, eng, &req.Query); err != nil {
+		return err
+	}
+	d, err := f.domain.of(ctx, eng, req.Query.Collection)
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,14 @@ answers are sentences of the sources. An interrupt (Ctrl-C) ends the answer, and
 			if err != nil {
 				return err
 			}
-			d, err := f.domain.load()
-			if err != nil {
-				return err
-			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
+				if err := f.inZone(cmd.Context(), eng, &q); err != nil {
+					return err
+				}
+				d, err := f.domain.of(cmd.Context(), eng, q.Collection)
+				if err != nil {
+					return err
+				}
 				searcher, err := newAgent(eng, d)
 				if err != nil {
 					return err

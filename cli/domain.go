@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,43 +11,71 @@ import (
 	"github.com/seed-d8745b77/rag/domain"
 )
 
-// domainFlag is the flag of the verbs that know a domain.
+// domainFlag is the flag of the verbs that know a domain. Without it the engine follows the domain that the collection
+// remembers.
 type domainFlag struct{ file string }
 
 func (f *domainFlag) add(cmd *cobra.Command, purpose string) {
-	cmd.Flags().StringVar(&f.file, "domain", "", "file that describes the subject (YAML): "+purpose)
+	cmd.Flags().StringVar(&f.file, "domain", "", "file that describes the subject (YAML): "+purpose+" (default: the one that the collection was ingested with; none: no domain)")
 }
 
 // load returns the domain, or nil if none is named.
 func (f *domainFlag) load() (*domain.Domain, error) {
-	if f.file == "" {
+	if f.file == "" || f.none() {
 		return nil, nil
 	}
 	return domain.Load(f.file)
 }
 
+// none reports whether there is to be no domain, also not the collection's.
+func (f *domainFlag) none() bool { return f.file == rag.None }
+
+// of returns the domain that the flag names, else the one that the collection remembers; nil if there is none.
+func (f *domainFlag) of(ctx context.Context, eng *rag.Engine, collection string) (*domain.Domain, error) {
+	if f.file != "" {
+		return f.load()
+	}
+	return domain.Of(ctx, eng, collection)
+}
+
 // request makes the engine's request of the flags. Everything that is wrong with domain and manifest is found here,
 // before a data folder is opened or made.
 func (a *app) request(f ingestFlags) (rag.IngestRequest, error) {
-	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun}
+	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun, NoDomain: f.domain.none(), Forget: f.noManifest}
 	d, err := f.domain.load()
 	if err != nil {
 		return req, err
 	}
-	if d != nil && req.Collection == "" {
-		req.Collection = d.Collection
+	if d != nil {
+		req.Domain = d
+		if req.Collection == "" {
+			req.Collection = d.Collection
+		}
 	}
-	if d != nil && f.manifest != "" {
+	if f.manifest != "" {
+		if d == nil {
+			d = f.remembered
+		}
 		req.Sources, err = d.Manifest(f.manifest, f.paths...)
 		return req, err
 	}
 	for _, p := range f.paths {
 		req.Sources = append(req.Sources, rag.Path(p))
 	}
-	if d != nil {
-		req.Sources = d.Sources(req.Sources...)
-	}
 	return req, nil
+}
+
+// remembered returns the domain that a manifest is read by where no flag names it: that of the collection; nil if there is
+// none.
+func (a *app) remembered(ctx context.Context) (d *domain.Domain, err error) {
+	err = a.withExistingData(ctx, func(eng *rag.Engine) error {
+		d, err = domain.Of(ctx, eng, a.collection)
+		return err
+	})
+	if errors.Is(err, rag.ErrNotFound) {
+		return nil, nil
+	}
+	return d, err
 }
 
 // date is the flag --as-of of verbs that show documents: a day of the domain's time zone, or an instant. Without it a

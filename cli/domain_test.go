@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -111,4 +112,60 @@ func TestDomainWithoutManifest(t *testing.T) {
 	o := s.rag("search", "tuition fee", "--path", filepath.Join("docs", "new.md"), "--domain", "fees.yaml").want(exitDone)
 	o.prints("new.md", "current")
 	s.rag("ingest", "docs/old.md", "--domain", "fees.yaml").want(exitDone).prints("country: is required and not given")
+}
+
+// Who forgets --domain or --manifest loses nothing, and is told which rules hold.
+func TestTheDomainIsRemembered(t *testing.T) {
+	s := feesShell(t)
+	s.write("docs/manifest.jsonl", `{"document_path": "old.md", "country": "uk", "until": "2020-03-01"}
+{"document_path": "new.md", "country": "uk", "until": "2999-12-31"}
+{"document_path": "undated.md", "country": "france"}
+`)
+	manifest := filepath.Join("docs", "manifest.jsonl") // which is no document, also where no flag says so
+	rag := func(args ...string) outcome { t.Helper(); return s.rag(append(args, "--collection", "money")...) }
+	rag("ingest", "docs", "--manifest", manifest, "--domain", "fees.yaml").want(exitDone).prints("3 added", "domain fees\n")
+	rag("ingest", "docs").want(exitDone).prints("3 unchanged", "domain fees (remembered)\n", "metadata of 3 documents as an earlier ingest was given it")
+
+	found := func(args ...string) map[string]string {
+		t.Helper()
+		var res searchOutput
+		rag(append([]string{"search", "--json", "tuition fee"}, args...)...).want(exitDone).into(&res)
+		got := map[string]string{}
+		for _, h := range res.Hits {
+			got[filepath.Base(h.URI)] = ""
+			if h.Status != nil {
+				got[filepath.Base(h.URI)] = *h.Status
+			}
+		}
+		return got
+	}
+	if got := found(); len(got) != 2 || got["new.md"] != "current" || got["undated.md"] != "needs_review" {
+		t.Errorf("today: %v", got)
+	}
+	if got := found("--as-of", "2020-03-01T15:59:59Z"); len(got) != 3 { // the last second there
+		t.Errorf("on the last day: %v", got)
+	}
+	if got := found("--as-of", "2020-03-02"); len(got) != 2 { // which begins at 16:00 the day before in UTC
+		t.Errorf("on the day after: %v", got)
+	}
+	if got := found("--domain", "none"); len(got) != 3 || got["old.md"] != "" {
+		t.Errorf("without rules: %v", got)
+	}
+	rag("search", "fee", "--filter", "country=Narnia").want(exitFailed).says("not in the vocabulary (united_kingdom, france)")
+	if o := rag("ask", "How much is the tuition fee?").want(exitDone); strings.Contains(o.stdout, "old.md") {
+		t.Errorf("an answer from what is not in force: %s", o.stdout)
+	}
+	rag("explain", "tuition fee", "--text", "fee is 90").want(exitDone).prints("not in force")
+	rag("list").want(exitDone).prints("needs review", "domain", "fees")
+
+	rag("ingest", "--manifest", manifest).want(exitDone).prints("3 unchanged", "domain fees (remembered)") // it reads the manifest, too
+	rag("ingest", "--manifest", manifest, "--no-manifest").want(exitUsage)
+	rag("ingest", "--manifest", manifest, "--domain", "none").want(exitUsage)
+	rag("ingest", "docs", "--no-manifest", "--dry-run").want(exitDone).prints("1 added, 3 updated")
+	s.write("rates.yaml", "name: rates\n")
+	rag("ingest", "docs", "--domain", "rates.yaml").want(exitDone).prints("3 updated", "domain rates (it was fees")
+	rag("ingest", "docs", "--domain", "none").want(exitDone).prints("no domain any more (it was rates)")
+	if o := rag("ingest", "docs").want(exitDone).prints("3 unchanged", "metadata of 3 documents"); strings.Contains(o.stdout, "domain") {
+		t.Errorf("there is no domain any more: %s", o.stdout)
+	}
 }

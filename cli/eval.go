@@ -97,10 +97,13 @@ func (a *app) eval(cmd *cobra.Command, f evalFlags) error {
 		return err
 	}
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
+		if set, err = a.ruled(ctx, eng, set, &f.testSetFlags); err != nil {
+			return err
+		}
 		if f.noSearch {
 			return a.accept(ctx, eng, set)
 		}
-		if err := f.answering(a, eng, &opts); err != nil {
+		if err := f.answering(ctx, a, eng, &opts); err != nil {
 			return err
 		}
 		if old != nil {
@@ -143,11 +146,11 @@ func hasAnswers(r *eval.Run) bool {
 }
 
 // answering fills in how questions are answered and answers judged.
-func (f *evalFlags) answering(a *app, eng *rag.Engine, opts *eval.Options) error {
+func (f *evalFlags) answering(ctx context.Context, a *app, eng *rag.Engine, opts *eval.Options) error {
 	if f.retrieval {
 		return nil
 	}
-	d, err := f.domain.load()
+	d, err := f.domain.of(ctx, eng, opts.Collection)
 	if err != nil {
 		return err
 	}

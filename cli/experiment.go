@@ -59,6 +59,10 @@ func (a *app) withSubject(ctx context.Context, cmd *cobra.Command, f subjectFlag
 		return err
 	}
 	return a.withExistingData(ctx, func(eng *rag.Engine) error {
+		set, err := a.ruled(ctx, eng, set, &f.testSetFlags)
+		if err != nil {
+			return err
+		}
 		return inScratch(func(scratch string) error {
 			return use(&subject{f.testSet, set.Questions, eval.NewCollectionLab(eng, a.dataDir(), a.collection, scratch), false, loaded})
 		})

@@ -41,6 +41,9 @@ goes on into the answer: whether the passage came into the prompt, and was cited
 				}
 			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
+				if err := f.inZone(cmd.Context(), eng, &q); err != nil {
+					return err
+				}
 				x, err := eng.Explain(cmd.Context(), q, target)
 				if err != nil {
 					return err

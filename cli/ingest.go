@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
 )
 
 type ingestFlags struct {
@@ -23,6 +24,9 @@ type ingestFlags struct {
 	dryRun   bool
 	watch    bool
 	queue    bool
+
+	noManifest bool
+	remembered *domain.Domain // by which the manifest is read where no flag names a domain
 }
 
 func newIngest(a *app) *cobra.Command {
@@ -36,7 +40,9 @@ is reported, and the rest goes on. Names that begin with a dot and links are pas
 that leads nowhere or in a circle fails.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
-line; it is checked whole, and every mistake in it reported, before anything is written.
+line; it is checked whole, and every mistake in it reported, before anything is written. The collection remembers the domain,
+and each document what a manifest said of it: later ingests and searches need neither. Another --domain takes its place, none
+drops it; another manifest replaces what it names, --no-manifest drops what manifests said of these files.
 
 With --watch, ingest goes on until it is interrupted: it follows the files and folders, and when something in them has
 changed it ingests again, as with --prune. It tells of each time that did something, with --json by one object on a line
@@ -48,9 +54,19 @@ number of machines ingest them: see worker. What counts is the content that a wo
 		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl", "rag ingest --queue /srv/papers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
+			if f.manifest != "" && f.domain.file == "" {
+				var err error
+				if f.remembered, err = a.remembered(cmd.Context()); err != nil {
+					return err
+				}
+			}
 			switch {
-			case f.manifest != "" && f.domain.file == "":
+			case f.manifest != "" && f.remembered == nil && (f.domain.file == "" || f.domain.none()):
 				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
+			case f.manifest != "" && f.noManifest:
+				return usagef(cmd, "--manifest and --no-manifest exclude each other")
+			case f.queue && f.noManifest:
+				return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
 			case len(f.paths) == 0 && f.manifest == "":
 				return usagef(cmd, "no file or folder given")
 			case f.watch && (f.dryRun || f.force):
@@ -70,6 +86,7 @@ number of machines ingest them: see worker. What counts is the content that a wo
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
 	f.domain.add(cmd, "which metadata documents have, and when they are in force")
 	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
+	flags.BoolVar(&f.noManifest, "no-manifest", false, "drop what manifests said of these files before")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
 	flags.BoolVar(&f.prune, "prune", false, "remove documents of these folders whose file is gone")
 	addOCR(cmd, &f.ocr)
@@ -158,6 +175,10 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 		parts = append(parts, "no file to ingest")
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
+	a.printDomain(w, r.Domain)
+	if r.Kept > 0 {
+		fmt.Fprintf(w, "metadata of %s as an earlier ingest was given it, such as by a manifest\n", count(r.Kept, "document"))
+	}
 	if !r.DryRun && r.Chunks != (rag.ChunkCounts{}) {
 		fmt.Fprintf(w, "passages: %d new, %d reused, %d removed, %d embedded", r.Chunks.New, r.Chunks.Reused, r.Chunks.Removed, r.Embedded)
 		if r.Cached > 0 {
@@ -172,6 +193,21 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 		printStep(w, p, s)
 	}
 	a.printRemarks(w, r)
+}
+
+// printDomain says whose rules the documents follow.
+func (a *app) printDomain(w io.Writer, d *rag.DomainUse) {
+	switch {
+	case d == nil:
+	case d.Name == "":
+		fmt.Fprintf(w, "no domain any more (it was %s)\n", visible(d.Was))
+	case d.Was != "":
+		fmt.Fprintf(w, "domain %s (it was %s: documents that this ingest did not read follow that until they are ingested again)\n", visible(d.Name), visible(d.Was))
+	case d.Remembered:
+		fmt.Fprintf(w, "domain %s (remembered)\n", visible(d.Name))
+	default:
+		fmt.Fprintf(w, "domain %s\n", visible(d.Name))
+	}
 }
 
 // printStep writes what a transformer counted.

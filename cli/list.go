@@ -19,8 +19,8 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [collections|documents]",
 		Short: "List the collections, or the documents of one",
-		Long: `list shows the collections of the data folder, or the one named by --collection; with documents (or --documents), what is in it. With --as-of or
-a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
+		Long: `list shows the collections of the data folder, or the one named by --collection; with documents (or --documents), what is in it. With --as-of, and
+of collections with a domain that has dates, it tells what is in force, what needs review because it gives no date, and what is expired.`,
 		Example:   examples("rag list", "rag list documents --collection default", "rag list --as-of 2026-03-01"),
 		ValidArgs: []string{"collections", "documents"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,19 +36,29 @@ a domain that has dates, it tells what is in force, what needs review because it
 			if err != nil {
 				return err
 			}
-			asOf, err := date(cmd, f.asOf, d)
-			if err != nil {
+			if _, err := date(cmd, f.asOf, d); err != nil { // before data is opened
 				return err
 			}
-			collection := a.collection
-			if d != nil && collection == "" {
-				collection = d.Collection
-			}
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error {
-				if f.documents {
-					return a.listDocuments(cmd.Context(), eng, collection, asOf)
+				asOf := func(collection string) (time.Time, error) {
+					d, err := f.domain.of(cmd.Context(), eng, collection)
+					if err != nil {
+						return time.Time{}, err
+					}
+					return date(cmd, f.asOf, d)
 				}
-				return a.listCollections(cmd.Context(), eng, a.collection, asOf)
+				if !f.documents {
+					return a.listCollections(cmd.Context(), eng, a.collection, asOf)
+				}
+				collection := a.collection
+				if d != nil && collection == "" {
+					collection = d.Collection
+				}
+				at, err := asOf(collection)
+				if err != nil {
+					return err
+				}
+				return a.listDocuments(cmd.Context(), eng, collection, at)
 			})
 		},
 	}
@@ -72,6 +82,7 @@ type collectionJSON struct {
 	Status     *rag.StatusCounts `json:"status"`
 	Chunks     int               `json:"chunks"`
 	Images     int               `json:"images"`
+	Domain     *string           `json:"domain"` // that it remembers; null: none
 	Embedder   *string           `json:"embedder"`
 	Dims       int               `json:"dims"`
 	Sparse     string            `json:"sparse"`
@@ -81,8 +92,8 @@ type collectionJSON struct {
 	Recall     *float64          `json:"recall"` // of the vectors, as last measured; null: they are searched exactly, or there are none
 }
 
-// listCollections lists all collections, or the named one.
-func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string, asOf time.Time) error {
+// listCollections lists all collections, or the named one, each as of a time; the zero time tells no status.
+func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string, asOf func(collection string) (time.Time, error)) error {
 	infos, err := eng.Collections(ctx)
 	if err != nil {
 		return err
@@ -94,13 +105,14 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 		}
 	}
 	out := make([]collectionJSON, len(infos))
-	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
-	numbers := []int{1, 2, 3, 5}
-	if !asOf.IsZero() {
-		head = slices.Insert(head, 2, "current", "needs review", "expired")
-		numbers = []int{1, 2, 3, 4, 5, 6, 8}
+	times := make([]time.Time, len(infos))
+	for i, c := range infos {
+		if times[i], err = asOf(c.Name); err != nil {
+			return err
+		}
 	}
-	t := newTable(head...).numbers(numbers...)
+	dated := slices.ContainsFunc(times, func(t time.Time) bool { return !t.IsZero() })
+	t := collectionTable(dated, slices.ContainsFunc(infos, func(c rag.CollectionInfo) bool { return c.Header.Domain != nil }))
 	for i, c := range infos {
 		h := c.Header
 		out[i] = collectionJSON{
@@ -118,24 +130,30 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 		if err != nil {
 			return err
 		}
-		measured := ""
+		measured := recallColumn(recall, h.Embedder)
 		if recall.Sampled > 0 {
-			measured, out[i].Recall = strconv.FormatFloat(recall.Value, 'f', 3, 64), &recall.Value
-		} else if h.Embedder != "" {
-			measured = "exact"
+			out[i].Recall = &recall.Value
 		}
 		name := visible(c.Name)
 		if h.Dirty {
 			name += " (unfinished)"
 		}
 		row := []string{name, strconv.Itoa(c.Documents), strconv.Itoa(c.Chunks), strconv.Itoa(c.Images), when(c.Updated), measured, visible(embedder)}
-		if !asOf.IsZero() {
-			counts, err := eng.Statuses(ctx, c.Name, asOf)
+		status := []string{"", "", ""}
+		if !times[i].IsZero() {
+			counts, err := eng.Statuses(ctx, c.Name, times[i])
 			if err != nil {
 				return err
 			}
 			out[i].Status = &counts
-			row = slices.Insert(row, 2, strconv.Itoa(counts.Current), strconv.Itoa(counts.NeedsReview), strconv.Itoa(counts.Expired))
+			status = []string{strconv.Itoa(counts.Current), strconv.Itoa(counts.NeedsReview), strconv.Itoa(counts.Expired)}
+		}
+		if dated {
+			row = slices.Insert(row, 2, status...)
+		}
+		if h.Domain != nil {
+			out[i].Domain = &h.Domain.Name
+			row = append(row, visible(h.Domain.Name))
 		}
 		t.add(row...)
 	}
@@ -146,6 +164,32 @@ func (a *app) listCollections(ctx context.Context, eng *rag.Engine, only string,
 	}
 	t.print(a.out, a.paint(a.out), "")
 	return nil
+}
+
+// recallColumn tells the recall of a collection's vectors: as measured, or that they are searched exactly.
+func recallColumn(r rag.Recall, embedder string) string {
+	switch {
+	case r.Sampled > 0:
+		return strconv.FormatFloat(r.Value, 'f', 3, 64)
+	case embedder != "":
+		return "exact"
+	}
+	return ""
+}
+
+// collectionTable has columns for what is in force, where some collections have dates, and for their domains, where some
+// have one.
+func collectionTable(dated, ruled bool) *table {
+	head := []string{"collection", "documents", "passages", "pictures", "updated", "recall", "embedder"}
+	numbers := []int{1, 2, 3, 5}
+	if dated {
+		head = slices.Insert(head, 2, "current", "needs review", "expired")
+		numbers = []int{1, 2, 3, 4, 5, 6, 8}
+	}
+	if ruled {
+		head = append(head, "domain")
+	}
+	return newTable(head...).numbers(numbers...)
 }
 
 // documentJSON is a document's line in the catalog as list prints it.

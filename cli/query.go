@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
 )
 
 // queryFlags are the flags of the verbs that ask a question.
@@ -61,10 +63,25 @@ func (f *queryFlags) query(a *app, cmd *cobra.Command, words []string) (rag.Quer
 	if err != nil {
 		return q, err
 	}
+	q.NoDomain = f.domain.none()
 	if q.AsOf, err = date(cmd, f.asOf, d); err != nil || d == nil {
 		return q, err
 	}
 	return d.Query(q, q.AsOf)
+}
+
+// inZone reads the day of --as-of once more, in the time zone of the domain that the collection remembers: it is known only
+// now that the data is open.
+func (f *queryFlags) inZone(ctx context.Context, eng *rag.Engine, q *rag.Query) error {
+	if f.asOf == "" || f.domain.file != "" {
+		return nil
+	}
+	d, err := domain.Of(ctx, eng, q.Collection)
+	if err != nil || d == nil {
+		return err
+	}
+	q.AsOf, err = d.Instant(f.asOf)
+	return err
 }
 
 // changes are what the flags change in the configuration.

@@ -59,7 +59,12 @@ func (a *app) search(ctx context.Context, q rag.Query, f searchFlags) error {
 	if f.noRerank {
 		changes = append(changes, func(c *rag.Config) { c.Rerank = rag.ProviderConfig{Provider: rag.None} })
 	}
-	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error { return a.searchIn(ctx, eng, q, f.full) }, changes...)
+	return a.withIngested(ctx, ingestFlags{paths: f.paths, domain: f.domain}, func(eng *rag.Engine) error {
+		if err := f.inZone(ctx, eng, &q); err != nil {
+			return err
+		}
+		return a.searchIn(ctx, eng, q, f.full)
+	}, changes...)
 }
 
 // searchIn asks the engine and prints what it found.

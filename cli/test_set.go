@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
@@ -25,8 +27,8 @@ func (f *testSetFlags) add(cmd *cobra.Command, what string) {
 	f.domain.add(cmd, "its collection, its forced filter, and its vocabulary for filters and questions")
 }
 
-// testSet reads the questions. That there are none is an error. With a domain its rules hold for them, and its collection is
-// asked where none is named.
+// testSet reads the questions. That there are none is an error. The collection of a domain that is named is asked where no
+// other is.
 func (a *app) testSet(f *testSetFlags) (*eval.TestSet, error) {
 	set, err := eval.LoadPart(f.testSet, f.set, f.fields)
 	if err != nil {
@@ -39,5 +41,21 @@ func (a *app) testSet(f *testSetFlags) (*eval.TestSet, error) {
 	if a.collection == "" {
 		a.collection = d.Collection
 	}
-	return set.Under(func(q rag.Query) (rag.Query, error) { return d.Query(q, q.AsOf) })
+	return set, nil
+}
+
+// ruled returns the questions under the rules of the domain that is named, else of the one that the collection remembers. A
+// question without a date is asked without one, so that what is measured today can be measured again.
+func (a *app) ruled(ctx context.Context, eng *rag.Engine, set *eval.TestSet, f *testSetFlags) (*eval.TestSet, error) {
+	d, err := f.domain.of(ctx, eng, a.collection)
+	if err != nil {
+		return nil, err
+	}
+	return set.Under(func(q rag.Query) (rag.Query, error) {
+		if d == nil {
+			q.NoDomain = true
+			return q, nil
+		}
+		return d.Query(q, q.AsOf)
+	})
 }

@@ -13,10 +13,9 @@ import (
 )
 
 type workerFlags struct {
-	drain  bool
-	lease  time.Duration
-	domain domainFlag
-	ocr    bool
+	drain bool
+	lease time.Duration
+	ocr   bool
 }
 
 func newWorker(a *app) *cobra.Command {
@@ -26,7 +25,8 @@ func newWorker(a *app) *cobra.Command {
 		Short: "Ingest what is in a queue, beside other workers",
 		Long: `worker takes sources from the collection's queue, which ingest --queue fills, and ingests them. Any number of workers, on
 any number of machines that see the files under the same paths, share a queue; each source is worked on by one of them.
-It needs a catalog that processes share, such as a database: catalog: {provider: postgres}.
+Workers follow the domain
+that the collection remembers. It needs a catalog that processes share, such as a database: catalog: {provider: postgres}.
 
 It goes on until it is interrupted, or with --drain until the queue is worked off. On an interrupt or SIGTERM it gives
 back what it has begun. What a worker held that was killed is taken over when its lease runs out. A source that fails
@@ -44,23 +44,12 @@ is tried again; one that fails three times, or whose bytes cannot be read, is gi
 	flags.SortFlags = false
 	flags.BoolVar(&f.drain, "drain", false, "end when the queue is worked off, also by others")
 	flags.DurationVar(&f.lease, "lease", time.Minute, "after this time others take over what a worker held that is gone")
-	f.domain.add(cmd, "that sources were put into the queue with")
 	addOCR(cmd, &f.ocr)
 	return cmd
 }
 
 func (a *app) work(ctx context.Context, f workerFlags) error {
-	d, err := f.domain.load()
-	if err != nil {
-		return err
-	}
 	req := rag.WorkRequest{Collection: a.collection, Drain: f.drain, Lease: f.lease}
-	if d != nil {
-		req.Policy = d.Policy
-		if req.Collection == "" {
-			req.Collection = d.Collection
-		}
-	}
 	if !a.json {
 		req.Tell = func(r *rag.IngestReport) { a.printIngest(a.out, r) }
 	}
@@ -162,12 +151,13 @@ func (a *app) enqueue(ctx context.Context, f ingestFlags) error {
 		return err
 	}
 	return a.withData(func(eng *rag.Engine) error {
-		report, err := eng.Enqueue(ctx, rag.EnqueueRequest{Collection: req.Collection, Sources: req.Sources})
+		report, err := eng.Enqueue(ctx, rag.EnqueueRequest{Collection: req.Collection, Sources: req.Sources, Domain: req.Domain, NoDomain: req.NoDomain})
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
 		if err := a.present(report, func() {
 			fmt.Fprintf(a.out, "%s: %s queued\n", a.paint(a.out).bold("collection "+visible(report.Collection)), count(report.Queued, "source"))
+			a.printDomain(a.out, report.Domain)
 			a.printRemarks(a.out, &rag.IngestReport{Skipped: report.Skipped, Failed: report.Failed})
 		}); err != nil {
 			return err

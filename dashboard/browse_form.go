@@ -89,7 +89,7 @@ func (s *Server) readForm(r *request) (*wanted, error) {
 
 // readFields adds what is asked for by the fields of the collection's domain.
 func (s *Server) readFields(r *request, w *wanted) error {
-	d := s.domainOf(r.collection)
+	d := s.domainOf(r.Context(), r.collection)
 	if d == nil {
 		return nil
 	}

@@ -52,7 +52,7 @@ fields:
 validity: {until: valid_until, time_zone: UTC}
 `
 
-// admissions is a server over three documents of a domain, on the first of June 2026.
+// admissions is a server over three documents of a domain, which the collection remembers, on the first of June 2026.
 func admissions(t *testing.T) *Server {
 	t.Helper()
 	d, err := domain.Parse("admissions.yaml", []byte(programs))
@@ -66,11 +66,11 @@ func admissions(t *testing.T) *Server {
 		"undated": "country: Germany\nyear: 2026\nopen: true",
 	} {
 		src := rag.Bytes("file:///docs/"+name+".md", []byte("---\ntitle: "+name+"\n"+front+"\n---\n# Fees\n\nThe fee of the program is due in autumn.\n\n## Visa\n\nA visa is needed.\n"))
-		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: d.Sources(src)}); err != nil {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Domain: d, Sources: []rag.Sources{src}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return server(t, eng, Options{Domains: []*domain.Domain{d}, Now: func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) }})
+	return server(t, eng, Options{Now: func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func TestBrowseFilters(t *testing.T) {

@@ -49,7 +49,7 @@ func (f *runForm) places() ([]int, error) {
 }
 
 // startRun begins an evaluation as a job. What cannot work is told now and not by the job.
-func (s *Server) startRun(f runForm) (*jobs.Job, error) {
+func (s *Server) startRun(ctx context.Context, f runForm) (*jobs.Job, error) {
 	set, err := s.evals.set(f.Set)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Server) startRun(f runForm) (*jobs.Job, error) {
 	if set = set.Only(f.Part); len(set.Questions) == 0 {
 		return nil, fmt.Errorf("%s has no question of the part %q: %w", f.Set, f.Part, rag.ErrInvalid)
 	}
-	if d := s.domainOf(cmp.Or(f.Collection, s.eng.Config().Collection)); d != nil {
+	if d := s.domainOf(ctx, cmp.Or(f.Collection, s.eng.Config().Collection)); d != nil {
 		if set, err = set.Under(func(q rag.Query) (rag.Query, error) { return d.Query(q, q.AsOf) }); err != nil {
 			return nil, err
 		}

@@ -205,7 +205,7 @@ func (s *Server) runEvaluation(r *request) (any, error) {
 	if s.evals == nil {
 		return nil, errNoEvaluations
 	}
-	if _, err := s.startRun(readRunForm(r.PostForm.Get)); err != nil {
+	if _, err := s.startRun(r.Context(), readRunForm(r.PostForm.Get)); err != nil {
 		return nil, err
 	}
 	return redirect(s.link(evalPath) + "#jobs"), nil

@@ -79,7 +79,7 @@ func (s *Server) ingestPage(r *request) (any, error) {
 	for _, d := range s.o.Domains {
 		v.Domains = append(v.Domains, d.Name)
 	}
-	if d := s.domainOf(r.collection); d != nil {
+	if d := s.domainOf(r.Context(), r.collection); d != nil {
 		v.Domain = d.Name
 	}
 	var err error

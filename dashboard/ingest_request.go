@@ -21,7 +21,7 @@ type ingestRequest struct {
 	Path       string   `json:"path,omitempty"`
 	Batch      string   `json:"batch,omitempty"`
 	Names      []string `json:"names,omitempty"`
-	Domain     string   `json:"domain,omitempty"`
+	Domain     string   `json:"domain,omitempty"`   // "": the collection's own; none: it has none any more
 	Manifest   string   `json:"manifest,omitempty"` // path; that of a batch lies in it
 	Force      bool     `json:"force"`
 	Prune      bool     `json:"prune"`
@@ -69,11 +69,11 @@ func (s *Server) readIngest(r *request) (*ingestRequest, error) {
 	return q, nil
 }
 
-// domain returns the subject that the request names, nil for none.
+// requestDomain returns the subject that the request names; nil if it names none, and the collection's own is to be followed.
 func (s *Server) requestDomain(r *request, q *ingestRequest) (*domain.Domain, error) {
 	i := slices.IndexFunc(s.o.Domains, func(d *domain.Domain) bool { return d.Name == q.Domain })
 	switch {
-	case q.Domain == "":
+	case q.Domain == "", q.Domain == rag.None:
 		return nil, nil
 	case i < 0:
 		return nil, invalid(r.T("ingest_error.domain", q.Domain))
@@ -92,12 +92,10 @@ func (s *Server) allowed(r *request, p string) (string, error) {
 	return "", invalid(r.T("ingest_error.path", p, strings.Join(s.o.Roots, ", ")))
 }
 
-// sources finds what the request names. Files of a batch become files of the collection, unless it is a dry run.
-func (s *Server) sources(r *request, q *ingestRequest) ([]rag.Sources, error) {
-	d, err := s.requestDomain(r, q)
+// sources finds what the request names. Files of a batch become files of the collection, unless it is a dry run. d reads a
+// manifest; nil: there is no domain.
+func (s *Server) sources(r *request, q *ingestRequest, d *domain.Domain) ([]rag.Sources, error) {
 	switch {
-	case err != nil:
-		return nil, err
 	case q.Path != "" || q.Manifest != "":
 		return s.pathSources(r, q, d)
 	case q.Batch != "":
@@ -127,8 +125,6 @@ func (s *Server) pathSources(r *request, q *ingestRequest, d *domain.Domain) ([]
 			return nil, err
 		}
 		return d.Manifest(file, paths...)
-	case d != nil:
-		return d.Sources(rag.Path(paths[0])), nil
 	}
 	return []rag.Sources{rag.Path(paths[0])}, nil
 }
@@ -147,9 +143,6 @@ func (s *Server) batchSources(r *request, q *ingestRequest, d *domain.Domain) ([
 	said := map[string]description{}
 	for i, f := range b.Files {
 		q.Names[i] = f.Name
-		if d != nil {
-			said[f.Name] = description{Domain: d.Name}
-		}
 	}
 	if b.Manifest && d == nil {
 		return nil, invalid(r.T("ingest_error.manifest_domain"))
@@ -180,7 +173,7 @@ func (s *Server) uploadedSources(q *ingestRequest, over *batch, now map[string]d
 	for name, d := range now {
 		said[name] = d
 	}
-	return s.uploads.sources(q.Collection, q.Names, over, said, s.o.Domains)
+	return s.uploads.sources(q.Collection, q.Names, over, said)
 }
 
 // manifestProblems is what is wrong with a manifest: everything, and nothing was written.
@@ -208,7 +201,18 @@ func (s *Server) startIngest(r *request) (any, error) {
 	if q.Batch != "" {
 		back = s.link("/ingest/uploads/"+path.Base(q.Batch), "collection", s.named(q.Collection))
 	}
-	sets, err := s.sources(r, q)
+	d, err := s.requestDomain(r, q)
+	if err != nil {
+		return nil, err
+	}
+	req := rag.IngestRequest{Collection: q.Collection, NoDomain: q.Domain == rag.None, Force: q.Force, Prune: q.Prune, DryRun: q.DryRun}
+	switch {
+	case d != nil:
+		req.Domain = d
+	case !req.NoDomain:
+		d = s.domainOf(r.Context(), q.Collection)
+	}
+	req.Sources, err = s.sources(r, q, d)
 	var wrong *domain.FileError
 	if errors.As(err, &wrong) {
 		v := &manifestProblems{Back: back}
@@ -222,7 +226,7 @@ func (s *Server) startIngest(r *request) (any, error) {
 	}
 	j, err := s.jobs.Start(jobs.Spec{
 		Kind: jobs.KindIngest, Title: q.title(), Target: q.Collection, Detail: q,
-		Work: jobs.Ingest(s.lend, rag.IngestRequest{Collection: q.Collection, Sources: sets, Force: q.Force, Prune: q.Prune, DryRun: q.DryRun}),
+		Work: jobs.Ingest(s.lend, req),
 	})
 	if err != nil {
 		return nil, err

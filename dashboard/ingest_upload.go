@@ -171,7 +171,7 @@ func (s *Server) uploadView(r *request, b *batch) (*uploadView, error) {
 	for _, d := range s.o.Domains {
 		v.Domains = append(v.Domains, d.Name)
 	}
-	if d := s.domainOf(r.collection); d != nil {
+	if d := s.domainOf(r.Context(), r.collection); d != nil {
 		v.Domain = d.Name
 	}
 	return v, nil

@@ -85,7 +85,7 @@ func (s *Server) overview(r *request) (any, error) {
 func (s *Server) collectionRow(r *request, info rag.CollectionInfo) collectionRow {
 	row := collectionRow{Name: info.Name, Documents: info.Documents, Chunks: info.Chunks, Images: info.Images, Updated: info.Updated,
 		Embedder: info.Header.Embedder, Check: s.checks.of(info.Name)}
-	if d := s.domainOf(info.Name); d != nil && d.Validity != nil {
+	if d := s.domainOf(r.Context(), info.Name); d != nil && d.Validity != nil {
 		row.Dated = true
 		row.Status = s.counts.known(info, s.now())
 	}

@@ -83,7 +83,7 @@ func (r *request) here(name, value string) string {
 // asOf reads the day or instant of ?as_of=. Without one it is now where a domain of the collection has dates, else the zero
 // time, which stands for no validity policy.
 func (r *request) asOf() (time.Time, error) {
-	text, d := r.param("as_of"), r.s.domainOf(r.collection)
+	text, d := r.param("as_of"), r.s.domainOf(r.Context(), r.collection)
 	switch {
 	case text == "" && d != nil && d.Validity != nil:
 		return r.s.now(), nil

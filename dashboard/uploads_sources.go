@@ -16,14 +16,13 @@ import (
 // description is what a manifest said of an uploaded file. It is kept, so that the file can be ingested again, also a newer
 // one of its name, without the manifest.
 type description struct {
-	Domain string   `json:"domain"`
-	Title  string   `json:"title,omitempty"`
-	Meta   rag.Meta `json:"meta,omitempty"`
+	Title string   `json:"title,omitempty"`
+	Meta  rag.Meta `json:"meta,omitempty"`
 }
 
 // sources are uploaded files of a collection by name, with what is said of them. Those of a batch that has not been kept yet
 // (nil: none) lie over those that were kept before.
-func (u *uploads) sources(collection string, names []string, over *batch, said map[string]description, domains []*domain.Domain) (rag.Sources, error) {
+func (u *uploads) sources(collection string, names []string, over *batch, said map[string]description) (rag.Sources, error) {
 	root, err := u.open()
 	if err != nil {
 		return rag.Sources{}, err
@@ -51,29 +50,13 @@ func (u *uploads) sources(collection string, names []string, over *batch, said m
 				continue
 			}
 			if d, ok := said[name]; ok && err == nil {
-				src = d.describe(src, domains)
+				src.Title, src.Meta = d.Title, d.Meta
 			}
 			if !yield(src, err) {
 				return
 			}
 		}
 	}}, nil
-}
-
-// describe gives a source what is said of it. A domain that is not there any more leaves title and metadata as they are.
-func (d description) describe(src rag.Source, domains []*domain.Domain) rag.Source {
-	src.Title, src.Meta = d.Title, d.Meta
-	i := slices.IndexFunc(domains, func(one *domain.Domain) bool { return one.Name == d.Domain })
-	if i < 0 {
-		return src
-	}
-	one := rag.Sources{All: func(yield func(rag.Source, error) bool) { yield(src, nil) }}
-	for described, err := range domains[i].Sources(one)[0].All {
-		if err == nil {
-			src = described
-		}
-	}
-	return src
 }
 
 // overlay shows the files of two trees as one; where both have one, that of the first.
@@ -177,7 +160,7 @@ func (u *uploads) manifest(b *batch, d *domain.Domain) (map[string]description, 
 			if err != nil {
 				return nil, err
 			}
-			said[filepath.ToSlash(name)] = description{d.Name, src.Title, src.Meta}
+			said[filepath.ToSlash(name)] = description{src.Title, src.Meta}
 		}
 	}
 	return said, nil

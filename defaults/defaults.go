@@ -3,13 +3,14 @@
 //	import _ "github.com/seed-d8745b77/rag/defaults"
 //
 // It registers the local catalog and indexes, the loaders for PDF and what package loader reads, the splitters, the
-// fusers, the trace sink, the embedding cache, the rerankers, the query transformers, the verifiers and the local embedder with its
+// fusers, the trace sink, the embedding cache, the rerankers, the query transformers, the verifiers, what reads the domains of collections, and the local embedder with its
 // built-in model (about 23 MB of the binary). A program that wants fewer imports the rooms it needs instead.
 package defaults
 
 import (
 	// Each room registers its providers when it is imported.
 	_ "github.com/seed-d8745b77/rag/catalog"
+	_ "github.com/seed-d8745b77/rag/domain"
 	_ "github.com/seed-d8745b77/rag/embed"
 	_ "github.com/seed-d8745b77/rag/embed/local"
 	_ "github.com/seed-d8745b77/rag/fusion"

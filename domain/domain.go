@@ -2,17 +2,19 @@
 // force, what folders say, and the tool by which it is asked.
 //
 //	d, err := domain.Load("admissions.yaml")
-//	m, err := d.Manifest("manifest.jsonl")            // or none
-//	sets, err := m.Sources("docs")                    // every mistake in the manifest, before anything is written
-//	report, err := engine.Ingest(ctx, rag.IngestRequest{Collection: d.Collection, Sources: sets})
-//	q, err := d.Query(rag.Query{Text: "deadline?"}, time.Now())
-//	result, err := engine.Search(ctx, q)
+//	sets, err := d.Manifest("manifest.jsonl", "docs") // every mistake in it, before anything is written; or no manifest: rag.Dir("docs")
+//	report, err := engine.Ingest(ctx, rag.IngestRequest{Collection: d.Collection, Domain: d, Sources: sets})
+//	result, err := engine.Search(ctx, rag.Query{Text: "deadline?", Collection: d.Collection})
+//
+// The collection remembers the domain, and each document what the manifest said of it: later ingests and searches need
+// neither. [Of] tells the domain of a collection. A question may be asked under another domain, see [Domain.Query].
 //
 // Reading is strict: every mistake in a file is reported at once, with line and column. docs/domains.md describes the
 // files.
 package domain
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -45,8 +47,10 @@ type Domain struct {
 	Tool        *Tool     `json:"tool,omitempty"`          // nil: no tool of its own
 
 	fingerprint string
-	file        string // URI of the file it was read from: it is no document; "" if there is none
+	record      rag.DomainRecord
 }
+
+var _ rag.Domain = (*Domain)(nil)
 
 // Tool is how a domain is offered to programs that call tools.
 type Tool struct {
@@ -62,6 +66,19 @@ func (d *Domain) Field(name string) (*Field, bool) {
 		return nil, false
 	}
 	return &d.Fields[i], true
+}
+
+// Record is what a collection keeps of the domain: its text, and the file it was read from.
+func (d *Domain) Record() rag.DomainRecord { return d.record }
+
+// Of returns the domain that a collection remembers; nil if it has none. "" means the engine's configured collection.
+func Of(ctx context.Context, eng *rag.Engine, collection string) (*Domain, error) {
+	remembered, err := eng.Domain(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	d, _ := remembered.(*Domain) // nil for one of a program's own kind
+	return d, nil
 }
 
 // Fingerprint names everything that decides metadata and validity of a document.
@@ -103,7 +120,7 @@ func Load(path string) (*Domain, error) {
 		return nil, err
 	}
 	if abs, err := filepath.Abs(path); err == nil {
-		d.file = rag.FileURI(abs)
+		d.record.File = rag.FileURI(abs)
 	}
 	return d, nil
 }

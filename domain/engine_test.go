@@ -44,7 +44,7 @@ func open(t *testing.T) *rag.Engine {
 
 func ingest(t *testing.T, eng *rag.Engine, d *domain.Domain, sets []rag.Sources) *rag.IngestReport {
 	t.Helper()
-	rep, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Sources: sets})
+	rep, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Domain: d, Sources: sets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestModelsNeverReplaceWhatAManifestSays(t *testing.T) {
 
 func TestCourseExample(t *testing.T) {
 	d, eng := load(t, "course"), open(t)
-	rep := ingest(t, eng, d, d.Sources(rag.Dir("testdata/course/docs")))
+	rep := ingest(t, eng, d, []rag.Sources{rag.Dir("testdata/course/docs")})
 	if rep.Added != 4 || len(rep.Warnings) != 1 || !strings.HasSuffix(rep.Warnings[0].URI, "timetable.md") {
 		t.Fatalf("%+v", rep)
 	}

@@ -47,7 +47,7 @@ func (m *manifest) reportPath(kind Kind, line *manifestLine, format string, args
 }
 
 // Manifest reads a JSONL file that says of each file in the roots, files or folders, in one line what it is, and returns
-// the files with what it says. Without roots the files are those that it names, in its own folder. A document_path that
+// the files with what it says, for an ingest with the domain. Without roots the files are those that it names, in its own folder. A document_path that
 // is not absolute is seen from the manifest's folder.
 //
 // Everything that is wrong is reported at once in a *FileError, which matches rag.ErrInvalid: a line that is no JSON
@@ -226,7 +226,7 @@ func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
 		for src, err := range set.All {
 			line := byURI[src.URI]
 			switch {
-			case line == nil && (!whole || src.URI == rag.FileURI(manifestPath) || src.URI == m.d.file):
+			case line == nil && (!whole || src.URI == rag.FileURI(manifestPath) || src.URI == m.d.record.File):
 				continue
 			case line == nil && err == nil:
 				name := m.shown(src.URI, manifestPath)
@@ -236,14 +236,14 @@ func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
 				if err != nil {
 					m.reportPath(NotAFile, line, ": %s", reason(err))
 				}
-				src = m.d.describe(src, line.title, line.meta)
+				src.Title, src.Meta = line.title, line.meta
 			}
 			pairs = append(pairs, listed{src, err})
 		}
 		if !whole { // a file that no line names may well be there
 			set.Scope = ""
 		}
-		sets[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
+		sets[i] = rag.Sources{Scope: set.Scope, Manifest: rag.FileURI(manifestPath), All: func(yield func(rag.Source, error) bool) {
 			for _, p := range pairs {
 				if !yield(p.src, p.err) {
 					return

@@ -66,7 +66,7 @@ func TestManifestDescribesFiles(t *testing.T) {
 			if len(got) != 2 {
 				t.Fatalf("got %v", got)
 			}
-			a, b := got["a.md"], got["b.md"]
+			a, b := d.Describe(got["a.md"]), d.Describe(got["b.md"])
 			forced := rag.Meta{"area": "fees", "year": 2026.0, "public": true}
 			want := rag.Meta{"country": "united_kingdom", "amount": 5.0, "open": true, "tags": []string{"a"}, "until": "2026-03-01", "kind": "notice"}
 			for k, v := range forced {
@@ -207,7 +207,7 @@ func FuzzManifest(f *testing.F) {
 			return
 		}
 		for _, src := range sources(t, sets) {
-			if m, _, _ := src.Policy.Apply(src.Meta); m["country"] == nil {
+			if m, _, _ := d.Describe(src).Policy.Apply(src.Meta); m["country"] == nil {
 				t.Errorf("a required field is missing: %v", m)
 			}
 		}

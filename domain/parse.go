@@ -24,6 +24,7 @@ func Parse(name string, data []byte) (*Domain, error) {
 	if err := problems(name, p.list); err != nil {
 		return nil, err
 	}
+	p.d.record = rag.DomainRecord{Name: p.d.Name, Text: string(data)}
 	return p.d, p.d.seal()
 }
 
@@ -46,8 +47,11 @@ func (p *parser) domain(root *yaml.Node) {
 		"paths":         p.paths,
 		"tool":          p.tool,
 	})
-	if d.Name == "" {
+	switch d.Name {
+	case "":
 		p.errorf(root, "name", "missing")
+	case rag.None:
+		p.errorf(root, "name", "%q stands for no domain", d.Name)
 	}
 	for _, check := range p.later {
 		check()

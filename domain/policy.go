@@ -26,17 +26,6 @@ func (p policy) Fingerprint() string {
 	return p.d.fingerprint
 }
 
-// Policy is the policy with this fingerprint, which one of the domain's sources had, also in another process; nil if it is
-// none of this domain as it is now.
-func (d *Domain) Policy(fingerprint string) rag.MetaPolicy {
-	rest, ok := strings.CutPrefix(fingerprint, d.fingerprint)
-	note, said := strings.CutPrefix(rest, "/")
-	if !ok || !said && rest != "" {
-		return nil
-	}
-	return policy{d: d, pathNote: note}
-}
-
 // Apply puts values into the words of the vocabulary and reads the validity. A value that does not fit stays as it is,
 // since the source says it, and a warning says so.
 func (p policy) Apply(m rag.Meta) (rag.Meta, rag.Validity, []rag.Warning) {
@@ -103,30 +92,9 @@ func (p policy) fillUnknown(m rag.Meta, warn func(string, ...any)) {
 	}
 }
 
-// Sources gives the documents of these sets the domain's metadata and validity: what is forced, what folders say, and
-// what stands in the files. What does not fit is a warning in the ingest's report. The domain's own file is passed over.
-func (d *Domain) Sources(sets ...rag.Sources) []rag.Sources {
-	out := make([]rag.Sources, len(sets))
-	for i, set := range sets {
-		out[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
-			for src, err := range set.All {
-				if d.file != "" && src.URI == d.file {
-					continue
-				}
-				if err == nil {
-					src = d.describe(src, src.Title, src.Meta)
-				}
-				if !yield(src, err) {
-					return
-				}
-			}
-		}}
-	}
-	return out
-}
-
-// describe puts title, metadata and policy on a source; what is stated goes over what the path says.
-func (d *Domain) describe(src rag.Source, title string, stated rag.Meta) rag.Source {
+// Describe completes a source, of which title and metadata are what was said of it: what is said goes over what its folders
+// say, and what the domain forces over both.
+func (d *Domain) Describe(src rag.Source) rag.Source {
 	m := rag.Meta{}
 	p := policy{d: d}
 	if d.Paths != nil {
@@ -134,9 +102,9 @@ func (d *Domain) describe(src rag.Source, title string, stated rag.Meta) rag.Sou
 		said, p.pathNote = d.fromPath(pathOf(src.URI))
 		maps.Copy(m, said)
 	}
-	maps.Copy(m, stated)
+	maps.Copy(m, src.Meta)
 	maps.Copy(m, d.Forced)
-	src.Title, src.Meta, src.Policy = title, m, p
+	src.Meta, src.Policy = m, p
 	return src
 }
 

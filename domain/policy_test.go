@@ -3,7 +3,6 @@ package domain_test
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,25 +13,19 @@ import (
 // describe returns what a domain makes of a source's metadata, and of what its loader found.
 func describe(t *testing.T, text, uri string, stated, found rag.Meta) (rag.Meta, rag.Validity, string) {
 	t.Helper()
-	set := rag.Sources{All: func(yield func(rag.Source, error) bool) { yield(rag.Source{URI: uri, Meta: stated}, nil) }}
-	for src, err := range parse(t, text).Sources(set)[0].All {
-		if err != nil {
-			t.Fatal(err)
+	src := parse(t, text).Describe(rag.Source{URI: uri, Meta: stated})
+	m := rag.Meta{}
+	for _, from := range []rag.Meta{found, src.Meta} {
+		for k, v := range from {
+			m[k] = v
 		}
-		m := rag.Meta{}
-		for _, from := range []rag.Meta{found, src.Meta} {
-			for k, v := range from {
-				m[k] = v
-			}
-		}
-		m, v, warnings := src.Policy.Apply(m)
-		var all []string
-		for _, w := range warnings {
-			all = append(all, w.Message)
-		}
-		return m, v, strings.Join(all, "\n")
 	}
-	return nil, rag.Validity{}, ""
+	m, v, warnings := src.Policy.Apply(m)
+	var all []string
+	for _, w := range warnings {
+		all = append(all, w.Message)
+	}
+	return m, v, strings.Join(all, "\n")
 }
 
 func TestPathsTellMetadata(t *testing.T) {
@@ -142,22 +135,5 @@ func TestValidityPolicy(t *testing.T) {
 				t.Errorf("%s, warning %q; want %s, %q", got, warning, tt.want, tt.warning)
 			}
 		})
-	}
-}
-
-// Another process finds a source's policy by its fingerprint, as a worker does.
-func TestPolicyByFingerprint(t *testing.T) {
-	d := parse(t, "name: x\nfields: {kind: {type: string}}\npaths: {patterns: [docs/<kind>/*]}")
-	for src, err := range d.Sources(rag.FS(fstest.MapFS{"docs/note/a.txt": {}, "b.txt": {}}, "mem://x"))[0].All {
-		if err != nil {
-			t.Fatal(err)
-		}
-		fingerprint := src.Policy.Fingerprint()
-		if p := d.Policy(fingerprint); p != src.Policy {
-			t.Errorf("%s: by its fingerprint %q the policy is %v, not %v", src.URI, fingerprint, p, src.Policy)
-		}
-		if p := d.Policy(fingerprint[1:]); p != nil {
-			t.Errorf("a policy of another domain: %v", p)
-		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Query completes a question about the domain: its collection where none is named, its forced filter, the words of its
 // vocabulary for other names of them, and its validity policy. A question without AsOf is asked as of now. A value that
-// is in no vocabulary is rag.ErrInvalid.
+// is in no vocabulary is rag.ErrInvalid. The domain that the collection remembers has no say any more.
 func (d *Domain) Query(q rag.Query, now time.Time) (rag.Query, error) {
 	if q.Collection == "" {
 		q.Collection = d.Collection
@@ -20,7 +20,7 @@ func (d *Domain) Query(q rag.Query, now time.Time) (rag.Query, error) {
 	if q.Filter, err = d.canonical(q.Filter); err != nil {
 		return q, err
 	}
-	q.Filter = rag.And(d.ForcedFilter(), q.Filter)
+	q.Filter, q.NoDomain = rag.And(d.ForcedFilter(), q.Filter), true
 	if d.Validity == nil {
 		return q, nil
 	}

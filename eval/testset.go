@@ -38,6 +38,8 @@ type Question struct {
 	AsOf   time.Time // business date; zero: none
 	Expiry string    // one of the Expiry constants; "" is ExpiryExclude
 	Status string    // that the expected documents have at AsOf, one of the rag.Status constants; "": not known
+
+	NoDomain bool // the rules of a domain are in Filter and Expiry already, see [TestSet.Under]: not those of the collection's
 }
 
 // What a question wants of documents that are not in force at its business date.
@@ -49,7 +51,7 @@ const (
 
 // Query returns what is asked of an engine.
 func (q *Question) Query(collection string) rag.Query {
-	query := rag.Query{Text: q.Text, Collection: collection, Filter: q.Filter}
+	query := rag.Query{Text: q.Text, Collection: collection, Filter: q.Filter, NoDomain: q.NoDomain}
 	if q.Expiry != ExpiryIgnore {
 		query.AsOf, query.Expired = q.AsOf, q.Expiry == ExpiryFlag
 	}
@@ -183,7 +185,7 @@ func (s *TestSet) Under(rules func(rag.Query) (rag.Query, error)) (*TestSet, err
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", Problem{Line: q.Line, ID: q.ID, Field: "filters"}.String(), err)
 		}
-		q.Filter = query.Filter
+		q.Filter, q.NoDomain = query.Filter, query.NoDomain
 		if query.Expired && q.Expiry == "" && !q.AsOf.IsZero() {
 			q.Expiry = ExpiryFlag
 		}

@@ -110,10 +110,10 @@ func admissionsTool(t *testing.T, s *systemtest.System) {
 			t.Errorf("stages %v lack %s", stages, want)
 		}
 	}
-	// The forced filter: what somebody puts into the collection without the domain is not found by its tool.
+	// The collection remembers its domain: what somebody puts into it without naming one follows the rules, and is found by them.
 	s.Write("stray.md", "# Gym\n\nThe fee of the gym is 9,999 doubloons.\n")
-	s.Run("ingest", "stray.md").Done()
-	if got := admissionsFind(s, "the fee of the gym in doubloons").sources(); slices.Contains(got, "stray.md") {
+	s.Run("ingest", "stray.md").Done().Prints("domain admissions (remembered)", "country: is required and not given")
+	if got := admissionsFind(s, "the fee of the gym in doubloons").sources(); !slices.Contains(got, "stray.md") {
 		t.Errorf("found %v", got)
 	}
 	s.Run("delete", "stray.md").Done()

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
+	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/httpapi"
 	"github.com/seed-d8745b77/rag/ragtest"
 )
@@ -189,7 +191,7 @@ func TestIngestByPath(t *testing.T) {
 	c.do("DELETE", "/v1/document?uri="+url.QueryEscape(uri), "").wants(t, 404)
 	c.do("DELETE", "/v1/document?uri=mem:docs/", "").wants(t, 422)
 	for body, field := range map[string]string{
-		`{"path":"/etc/passwd"}`: "path", `{"path":"../x"}`: "path", `{}`: "path", `{"path":".","manifest":"one.md"}`: "domain", `{"path":".","domain":"none"}`: "domain",
+		`{"path":"/etc/passwd"}`: "path", `{"path":"../x"}`: "path", `{}`: "path", `{"path":".","manifest":"one.md"}`: "domain", `{"path":".","domain":"nowhere"}`: "domain",
 		`{"path":".","collection":"` + strings.Repeat("x", 81) + `"}`: "collection",
 	} {
 		if a := c.post("/v1/ingest", body).wants(t, 422); a.get("error.field") != field {
@@ -205,6 +207,55 @@ func resolved(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return real
+}
+
+// The collection remembers its domain: whoever asks, and whatever ingests next, follows it.
+func TestTheDomainIsRemembered(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old.md", "# Old\n\nThe tuition fee is 90.")
+	write("new.md", "# New\n\nThe tuition fee is 98.")
+	write("manifest.jsonl", `{"document_path":"old.md","until":"2020-03-01"}`+"\n"+`{"document_path":"new.md","until":"2999-12-31"}`)
+	d, err := domain.Parse("fees.yaml", []byte("name: fees\nfields: {until: {type: date}}\nvalidity: {until: until, time_zone: Asia/Shanghai}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := engine(t, nil)
+	ingest := func(c *client, body string) answer {
+		t.Helper()
+		at := c.post("/v1/ingest", body).wants(t, 202).header.Get("Location")
+		c.get(at+"/events").wants(t, 200) // which ends with the job
+		return c.get(at).wants(t, 200)
+	}
+	c, _ := serve(t, access.Fixed(eng), httpapi.Options{Write: true, Roots: []string{root}, Domains: []*domain.Domain{d}})
+	if j := ingest(c, `{"path":`+strconv.Quote(root)+`,"manifest":`+strconv.Quote(filepath.Join(root, "manifest.jsonl"))+`,"domain":"fees"}`); j.get("state") != "done" {
+		t.Fatalf("%s", j.body)
+	}
+
+	c, _ = serve(t, access.Fixed(eng), httpapi.Options{Write: true, Roots: []string{root}}) // one that knows of no domain
+	finds := func(more, want string) {
+		t.Helper()
+		a := c.post("/v1/search", `{"query":"tuition fee"`+more+`}`).wants(t, 200)
+		if got := strings.Contains(a.body, "old.md"); got != (want == "both") || !strings.Contains(a.body, "new.md") {
+			t.Errorf("%s: want %s: %s", more, want, a.body)
+		}
+	}
+	finds("", "new")
+	finds(`,"as_of":"2020-03-01"`, "both")
+	finds(`,"as_of":"2020-03-02"`, "new") // there it is this day at 16:00 UTC the day before
+	if j := ingest(c, `{"path":`+strconv.Quote(root)+`}`); j.get("state") != "done" || !strings.Contains(j.body, `"unchanged":2`) {
+		t.Errorf("%s", j.body)
+	}
+	finds("", "new")
+	if j := ingest(c, `{"path":`+strconv.Quote(root)+`,"domain":"none"}`); j.get("state") != "done" {
+		t.Errorf("%s", j.body)
+	}
+	finds("", "both")
 }
 
 // form is an upload.

@@ -26,8 +26,9 @@ import (
 type ingesting struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the server's own where it is missing"`
 	Path       string `json:"path,omitempty" jsonschema:"file or folder of the server's machine, in a folder that was opened for it"`
-	Manifest   string `json:"manifest,omitempty" jsonschema:"file that describes the files of path, or names its own; needs domain"`
-	Domain     string `json:"domain,omitempty" jsonschema:"subject whose rules the documents follow"`
+	Manifest   string `json:"manifest,omitempty" jsonschema:"file that describes the files of path, or names its own; needs a domain, named or the collection's own"`
+	Domain     string `json:"domain,omitempty" jsonschema:"subject whose rules the documents follow, and the collection from now on; the collection's own where it is missing; none: it has none any more"`
+	NoManifest bool   `json:"no_manifest,omitempty" jsonschema:"drop what manifests said of these files before"`
 	Force      bool   `json:"force,omitempty" jsonschema:"read again also what has not changed"`
 	Prune      bool   `json:"prune,omitempty" jsonschema:"remove documents of the folder whose file is gone"`
 	DryRun     bool   `json:"dry_run,omitempty" jsonschema:"find out what would be done, and do nothing"`
@@ -52,7 +53,11 @@ func ingest(c *call) (any, error) {
 	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	sets, err := c.pathSources(&q)
+	d, err := c.subject(q.Domain)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := c.pathSources(&q, d)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +65,12 @@ func ingest(c *call) (any, error) {
 	if title == "" {
 		title = q.Manifest
 	}
-	return c.start(&q, title, sets, func() error { return nil })
+	return c.start(&q, d, title, sets, func() error { return nil })
 }
 
-// subject returns the domain that a request names, nil for none.
+// subject returns the domain that a request names; nil if it names none, and the collection's own is to be followed.
 func (c *call) subject(name string) (*domain.Domain, error) {
-	if name == "" {
+	if name == "" || name == rag.None {
 		return nil, nil
 	}
 	i := slices.IndexFunc(c.o.Domains, func(d *domain.Domain) bool { return d.Name == name })
@@ -86,11 +91,7 @@ func (c *call) allowed(field, path string) (string, error) {
 	return "", invalid(field, "%q is nothing in the folders that may be read", cut(path))
 }
 
-func (c *call) pathSources(q *ingesting) ([]rag.Sources, error) {
-	d, err := c.subject(q.Domain)
-	if err != nil {
-		return nil, err
-	}
+func (c *call) pathSources(q *ingesting, d *domain.Domain) ([]rag.Sources, error) {
 	var paths []string
 	if q.Path != "" {
 		real, err := c.allowed("path", q.Path)
@@ -98,6 +99,16 @@ func (c *call) pathSources(q *ingesting) ([]rag.Sources, error) {
 			return nil, err
 		}
 		paths = []string{real}
+	}
+	if q.Manifest != "" && q.Domain == "" {
+		engine, done, err := c.data.Lend(c.r.Context())
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		if d, err = domain.Of(c.r.Context(), engine, c.collection(q.Collection)); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case q.Manifest != "" && d == nil:
@@ -114,21 +125,25 @@ func (c *call) pathSources(q *ingesting) ([]rag.Sources, error) {
 		return sets, nil
 	case paths == nil:
 		return nil, invalid("path", "give path or manifest, or send files as multipart/form-data")
-	case d != nil:
-		return d.Sources(rag.Path(paths[0])), nil
 	}
 	return []rag.Sources{rag.Path(paths[0])}, nil
 }
 
-// start begins the job; after is called when it has ended, or could not begin.
-func (c *call) start(q *ingesting, title string, sets []rag.Sources, after func() error) (any, error) {
+// start begins the job under a domain, nil for the collection's own; after is called when it has ended, or could not begin.
+func (c *call) start(q *ingesting, d *domain.Domain, title string, sets []rag.Sources, after func() error) (any, error) {
 	if len(q.Collection) > maxCollection || strings.ContainsFunc(q.Collection, unicode.IsControl) {
 		return nil, errors.Join(invalid("collection", "the name of a collection has at most %d bytes and no control characters", maxCollection), after())
 	}
 	collection := c.collection(q.Collection)
+	req := rag.IngestRequest{
+		Collection: collection, Sources: c.charged(sets), NoDomain: q.Domain == rag.None, Forget: q.NoManifest, Force: q.Force, Prune: q.Prune, DryRun: q.DryRun,
+	}
+	if d != nil {
+		req.Domain = d
+	}
 	j, err := c.jobs.Start(jobs.Spec{
 		Owner: c.principal.ID(), Kind: jobs.KindIngest, Title: title, Target: collection,
-		Work: jobs.Ingest(c.data.Lend, rag.IngestRequest{Collection: collection, Sources: c.charged(sets), Force: q.Force, Prune: q.Prune, DryRun: q.DryRun}),
+		Work: jobs.Ingest(c.data.Lend, req),
 	})
 	if err != nil {
 		return nil, errors.Join(err, after())
@@ -154,7 +169,8 @@ func (c *call) charged(sets []rag.Sources) []rag.Sources {
 	tenant := c.tenant
 	out := make([]rag.Sources, len(sets))
 	for i, set := range sets {
-		out[i] = rag.Sources{Scope: set.Scope, All: func(yield func(rag.Source, error) bool) {
+		out[i] = set
+		out[i].All = func(yield func(rag.Source, error) bool) {
 			for src, err := range set.All {
 				if open := src.Open; err == nil && open != nil {
 					src.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -168,7 +184,7 @@ func (c *call) charged(sets []rag.Sources) []rag.Sources {
 					return
 				}
 			}
-		}}
+		}
 	}
 	return out
 }
@@ -198,14 +214,11 @@ func (c *call) ingestUpload() (any, error) {
 		return nil, errors.Join(err, drop())
 	}
 	sets := []rag.Sources{uploadedSources(dir, names)}
-	if d != nil {
-		sets = d.Sources(sets...)
-	}
 	title := names[0]
 	if len(names) > 1 {
 		title += fmt.Sprintf(" (+%d)", len(names)-1)
 	}
-	return c.start(q, title, sets, drop)
+	return c.start(q, d, title, sets, drop)
 }
 
 // takeForm reads a form to its end; files go into the folder as they come.
@@ -257,7 +270,7 @@ func (q *ingesting) set(part *multipart.Part) error {
 		return formError(err)
 	}
 	name, value := part.FormName(), string(b)
-	flags := map[string]*bool{"force": &q.Force, "dry_run": &q.DryRun}
+	flags := map[string]*bool{"force": &q.Force, "dry_run": &q.DryRun, "no_manifest": &q.NoManifest}
 	texts := map[string]*string{"collection": &q.Collection, "domain": &q.Domain}
 	switch {
 	case len(b) > maxField:
@@ -269,7 +282,7 @@ func (q *ingesting) set(part *multipart.Part) error {
 			return invalid(name, "%s is %q: want true or false", name, cut(value))
 		}
 	default:
-		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: cut(name), Message: fmt.Sprintf("a form has no field %q: files, collection, domain, force, dry_run", cut(name))}
+		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: cut(name), Message: fmt.Sprintf("a form has no field %q: files, collection, domain, no_manifest, force, dry_run", cut(name))}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
 )
 
 // question is what search, ask and explain have in common.
@@ -51,21 +52,47 @@ func (q *question) query(c *call) (rag.Query, error) {
 		}
 		out.Filter = f
 	}
+	offered := c.domainOf(out.Collection)
 	if q.AsOf != "" {
-		at, err := time.Parse(time.RFC3339, q.AsOf)
-		if err != nil {
-			if at, err = time.Parse(time.DateOnly, q.AsOf); err != nil {
-				return out, invalid("as_of", "as_of is %q: want a day such as 2026-01-31, or an instant with its zone", cut(q.AsOf))
-			}
+		var err error
+		if out.AsOf, err = q.asOf(c, offered, out.Collection); err != nil {
+			return out, err
 		}
-		out.AsOf = at
 	}
-	for _, d := range c.o.Domains { // in the collection of a domain its rules hold, whoever asks
-		if d.Collection == out.Collection || d.Collection == "" && out.Collection == c.o.Collection {
-			return d.Query(out, c.o.Now())
-		}
+	if offered != nil { // its rules hold, whoever asks; elsewhere the engine follows the domain that the collection remembers
+		return offered.Query(out, c.o.Now())
 	}
 	return out, nil
+}
+
+// domainOf returns the domain that the server offers for a collection, or nil.
+func (c *call) domainOf(collection string) *domain.Domain {
+	for _, d := range c.o.Domains {
+		if d.Collection == collection || d.Collection == "" && collection == c.o.Collection {
+			return d
+		}
+	}
+	return nil
+}
+
+// asOf reads the day or instant; a day begins in the time zone of the collection's domain.
+func (q *question) asOf(c *call, d *domain.Domain, collection string) (at time.Time, err error) {
+	if d == nil {
+		if d, err = domain.Of(c.r.Context(), c.engine, collection); err != nil {
+			return at, err
+		}
+	}
+	var ok bool
+	if d != nil {
+		at, err = d.Instant(q.AsOf)
+		ok = err == nil
+	} else {
+		at, ok = rag.FirstInstant(q.AsOf, time.UTC)
+	}
+	if !ok || at.IsZero() {
+		return at, invalid("as_of", "as_of is %q: want a day such as 2026-01-31, or an instant with its zone", cut(q.AsOf))
+	}
+	return at, nil
 }
 
 func search(c *call) (any, error) {

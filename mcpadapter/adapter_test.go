@@ -411,7 +411,7 @@ func TestDomainsOfferTheirTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Sources: sets}); err != nil {
+	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Domain: d, Sources: sets}); err != nil {
 		t.Fatal(err)
 	}
 	s := connect(t, adapter(t, eng, mcpadapter.Options{Tools: []string{"hub", "docs"}, Domains: []*domain.Domain{d}}), nil)
@@ -431,11 +431,22 @@ func TestDomainsOfferTheirTools(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"requirements-2026.md": "current", "visa-guide.md": "needs_review"}, got); diff != "" {
 		t.Error(diff)
 	}
-	// The rules of the domain hold in its collection, whichever tool asks: other names of values, and what is in force.
+	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: d.Tool.Name, Arguments: map[string]any{"query": "fee", "country": "Narnia"}})
+	if err != nil || !res.IsError {
+		t.Errorf("%+v, %v", res, err)
+	}
+	rulesOfAdmissions(t, s, d.Collection)
+	rulesOfAdmissions(t, connect(t, adapter(t, eng, mcpadapter.Options{Tools: []string{"hub", "docs"}}), nil), d.Collection) // as the collection remembers it
+}
+
+// rulesOfAdmissions: the rules of the domain hold in its collection, whichever tool asks: other names of values, and what is
+// in force.
+func rulesOfAdmissions(t *testing.T, s *mcp.ClientSession, collection string) {
+	t.Helper()
 	for tool, key := range map[string]string{"search": "results", "ask": "sources", "query_knowledge_hub": "citations"} {
-		args := map[string]any{"query": "IELTS score, fee, visa", "collection": d.Collection, "filter": `country = "GB"`}
+		args := map[string]any{"query": "IELTS score, fee, visa", "collection": collection, "filter": `country = "GB"`}
 		if tool == "query_knowledge_hub" {
-			args = map[string]any{"query": "IELTS score, fee, visa, only Great Britain", "collection": d.Collection}
+			args = map[string]any{"query": "IELTS score, fee, visa, only Great Britain", "collection": collection}
 		}
 		_, data := call(t, s, tool, args)
 		if len(data[key].([]any)) == 0 {
@@ -446,10 +457,6 @@ func TestDomainsOfferTheirTools(t *testing.T) {
 				t.Errorf("%s finds %v", tool, source)
 			}
 		}
-	}
-	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: d.Tool.Name, Arguments: map[string]any{"query": "fee", "country": "Narnia"}})
-	if err != nil || !res.IsError {
-		t.Errorf("%+v, %v", res, err)
 	}
 }
 

@@ -88,7 +88,7 @@ func runAskQuestion(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := c.agent(agent.Course, q.Collection)
+	router, err := c.agent(ctx, agent.Course, q.Collection)
 	if err != nil {
 		return nil, err
 	}

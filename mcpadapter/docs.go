@@ -116,7 +116,7 @@ func runAsk(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := c.agent(agent.Hub, q.Collection)
+	router, err := c.agent(ctx, agent.Hub, q.Collection)
 	if err != nil {
 		return nil, err
 	}

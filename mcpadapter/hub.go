@@ -35,7 +35,7 @@ func runQueryHub(ctx context.Context, c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := c.agent(agent.Hub, q.Collection)
+	router, err := c.agent(ctx, agent.Hub, q.Collection)
 	if err != nil {
 		return nil, err
 	}

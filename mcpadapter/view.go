@@ -13,6 +13,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
 	"github.com/seed-d8745b77/rag/agent"
+	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/internal/recent"
 )
 
@@ -81,11 +82,17 @@ func (v *views) get(e *rag.Engine, p access.Principal) *view {
 }
 
 // agent returns the agent with a set of labels for the questions to a collection: it knows the fields of its domain.
-func (v *view) agent(labels, collection string) (*agent.Agent, error) {
+func (v *view) agent(ctx context.Context, labels, collection string) (*agent.Agent, error) {
 	key := labels
 	d := v.domains.of(collection)
+	if d == nil {
+		var err error
+		if d, err = domain.Of(ctx, v.engine, collection); err != nil {
+			return nil, err
+		}
+	}
 	if d != nil {
-		key += "\x00" + d.Name
+		key += "\x00" + d.Name + "\x00" + d.Record().Text
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -106,7 +113,8 @@ func (v *view) agent(labels, collection string) (*agent.Agent, error) {
 	return a, nil
 }
 
-// ruled completes a question. In the collection of a domain its rules hold, whichever tool asks.
+// ruled completes a question. In the collection of a domain that is offered its rules hold, whichever tool asks; elsewhere
+// the engine follows the domain that the collection remembers.
 func (v *view) ruled(q rag.Query, now time.Time) (rag.Query, error) {
 	if d := v.domains.of(q.Collection); d != nil {
 		return d.Query(q, now)

@@ -59,7 +59,7 @@ func enqueue(t *testing.T, q QueueCatalog, n int) (sources []rag.QueuedSource) {
 	for i := range n {
 		sources = append(sources, rag.QueuedSource{
 			URI: queueURI(i), Scope: "file:///papers/", Name: fmt.Sprintf("%03d.md", i), MediaType: "text/markdown", Title: "Paper \"ä\"",
-			Meta: rag.Meta{"year": 2026.0, "tags": []string{"a", "b"}}, Policy: "rules/1",
+			Meta: rag.Meta{"year": 2026.0, "tags": []string{"a", "b"}},
 		})
 	}
 	ok(t, q.Enqueue(t.Context(), queueName, sources))

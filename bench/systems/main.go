@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -63,22 +64,31 @@ func row(id, what, there, format string, args ...any) {
 // collections are the sets of the questions, and the domain that each has, if any.
 var collections = []struct{ set, domain string }{{"admissions", "admissions.yaml"}, {"api", ""}, {"course", "course.yaml"}, {"handbook", ""}}
 
-// collection returns the documents of a set, and its domain or nil.
-func collection(qa, set, file string) ([]rag.Sources, *domain.Domain, error) {
+// collection returns the documents of a set, with its domain if it has one.
+func collection(qa, set, file string) (rag.IngestRequest, error) {
 	dir := filepath.Join(qa, set)
 	if file == "" {
-		return []rag.Sources{rag.Dir(dir)}, nil, nil
+		return rag.IngestRequest{Sources: []rag.Sources{rag.Dir(dir)}}, nil
 	}
 	d, err := domain.Load(filepath.Join("examples", set, file))
 	if err != nil {
-		return nil, nil, err
+		return rag.IngestRequest{}, err
 	}
 	docs := filepath.Join(dir, "docs")
+	req := rag.IngestRequest{Collection: d.Collection, Domain: d, Sources: []rag.Sources{rag.Dir(docs)}}
 	if manifest := filepath.Join(dir, "manifest.jsonl"); exists(manifest) {
-		sets, err := d.Manifest(manifest, docs)
-		return sets, d, err
+		req.Sources, err = d.Manifest(manifest, docs)
 	}
-	return d.Sources(rag.Dir(docs)), d, nil
+	return req, err
+}
+
+// undated returns the questions as they are: a domain would ask those without a date as of today, and measure something
+// else each day.
+func undated(set *eval.TestSet) (*eval.TestSet, error) {
+	return set.Under(func(q rag.Query) (rag.Query, error) {
+		q.NoDomain = true
+		return q, nil
+	})
 }
 
 func exists(path string) bool {
@@ -86,13 +96,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ingest fills the default collection of a new engine.
-func ingest(ctx context.Context, dir string, c rag.Config, sources []rag.Sources) (*rag.Engine, error) {
+// ingest fills a collection of a new engine, which is its default one.
+func ingest(ctx context.Context, dir string, c rag.Config, req rag.IngestRequest) (*rag.Engine, error) {
+	c.Collection = cmp.Or(req.Collection, c.Collection)
 	eng, err := rag.Open(dir, rag.WithConfig(c))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := eng.Ingest(ctx, rag.IngestRequest{Sources: sources}); err != nil {
+	if _, err := eng.Ingest(ctx, req); err != nil {
 		return nil, err
 	}
 	return eng, nil

@@ -19,20 +19,23 @@ func evaluation(ctx context.Context, qa string, questions *eval.TestSet) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	sources, d, err := collection(qa, "course", "course.yaml")
+	req, err := collection(qa, "course", "course.yaml")
 	if err != nil {
 		return err
 	}
 	c := rag.DefaultConfig()
-	c.Collection = d.Collection
-	eng, err := ingest(ctx, dir, c, sources)
+	c.Collection = req.Collection
+	eng, err := ingest(ctx, dir, c, req)
 	if err != nil {
 		return err
 	}
 	if err := eng.Close(); err != nil {
 		return err
 	}
-	set := questions.Only("course")
+	set, err := undated(questions.Only("course"))
+	if err != nil {
+		return err
+	}
 	set.Questions = set.Questions[:asked]
 	start := time.Now()
 	if eng, err = rag.Open(dir, rag.WithConfig(c)); err != nil {
@@ -75,20 +78,21 @@ func quality(ctx context.Context, qa string, questions *eval.TestSet) error {
 func qualityOf(ctx context.Context, qa string, questions *eval.TestSet, embedder string) error {
 	sums := map[string]*sum{}
 	for _, col := range collections {
-		sources, d, err := collection(qa, col.set, col.domain)
+		req, err := collection(qa, col.set, col.domain)
 		if err != nil {
 			return err
 		}
 		c := rag.DefaultConfig()
 		c.Embedder.Provider = embedder
-		if d != nil {
-			c.Collection = d.Collection
-		}
-		eng, err := ingest(ctx, "", c, sources)
+		eng, err := ingest(ctx, "", c, req)
 		if err != nil {
 			return err
 		}
-		run, err := measure(ctx, eng, questions.Only(col.set))
+		set, err := undated(questions.Only(col.set))
+		if err != nil {
+			return err
+		}
+		run, err := measure(ctx, eng, set)
 		if err != nil {
 			return err
 		}

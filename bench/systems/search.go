@@ -40,7 +40,7 @@ func routing(ctx context.Context) error {
 // kept, over the handbook.
 func searching(reranker string) func(context.Context, string, *eval.TestSet) error {
 	return func(ctx context.Context, qa string, questions *eval.TestSet) error {
-		sources, _, err := collection(qa, "handbook", "")
+		req, err := collection(qa, "handbook", "")
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func searching(reranker string) func(context.Context, string, *eval.TestSet) err
 			}
 			c.Rerank = rag.ProviderConfig{Provider: "local", Settings: settings}
 		}
-		eng, err := ingest(ctx, "", c, sources)
+		eng, err := ingest(ctx, "", c, req)
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,13 @@ func overlap(ctx context.Context, qa string, _ *eval.TestSet) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	sources, _, err := collection(qa, "api", "")
+	req, err := collection(qa, "api", "")
 	if err != nil {
 		return err
 	}
 	c := rag.DefaultConfig()
 	c.VectorStore = rag.ProviderConfig{Provider: "hnsw", Settings: json.RawMessage(`{"exact_below": 1}`)}
-	graph, err := ingest(ctx, filepath.Join(dir, "graph"), c, sources)
+	graph, err := ingest(ctx, filepath.Join(dir, "graph"), c, req)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,11 @@ var floors = map[string]int{
 	"": 0, // the root package: types, contracts, registries, engine
 
 	// Rooms: each implements a contract of the root.
-	"catalog": 1, "embed": 1, "fusion": 1, "llm": 1, "loader": 1, "postgres": 1, "rerank": 1, "rewrite": 1, "sparse": 1, "splitter": 1,
+	"catalog": 1, "domain": 1, "embed": 1, "fusion": 1, "llm": 1, "loader": 1, "postgres": 1, "rerank": 1, "rewrite": 1, "sparse": 1, "splitter": 1,
 	"trace": 1, "transform": 1, "vectorstore": 1, "verify": 1,
 
 	// These use the engine, link the rooms, or test them.
-	"access": 2, "agent": 2, "config": 2, "defaults": 2, "domain": 2, "jobs": 2, "ragtest": 2, "watch": 2,
+	"access": 2, "agent": 2, "config": 2, "defaults": 2, "jobs": 2, "ragtest": 2, "watch": 2,
 
 	"eval": 3, // measures an engine
 

@@ -1,0 +1,156 @@
+package rag
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// chooseDomain decides which domain a run follows: the one that the request names, else the one that the collection
+// remembers. The header, which the run writes, remembers it from then on.
+func (r *ingestRun) chooseDomain() (err error) {
+	was := r.header.Domain
+	switch {
+	case r.req.NoDomain && r.req.Domain != nil:
+		return fmt.Errorf("ingest: a domain and none are asked for: leave one of Domain and NoDomain out: %w", ErrInvalid)
+	case r.req.NoDomain:
+		r.domain, r.header.Domain = nil, nil
+	case r.req.Domain != nil:
+		r.domain, r.header.Domain = r.req.Domain, new(r.req.Domain.Record())
+	default:
+		for _, set := range r.req.Sources {
+			if set.exported != nil && r.header.Domain == nil {
+				r.header.Domain = set.exported.Domain
+			}
+		}
+		if r.domain, err = r.domainOf(r.name, &r.header); err != nil {
+			return err
+		}
+	}
+	manifests := r.manifests()
+	r.newRules = !sameDomain(was, r.header.Domain) || !slices.Equal(manifests, r.header.Manifests)
+	r.header.Manifests = manifests
+	r.report.Domain = r.domainUse(was)
+	return nil
+}
+
+// manifests are the files that say what the documents are, those of this run and of earlier ones.
+func (r *ingestRun) manifests() []string {
+	var all []string
+	if !r.req.Forget {
+		all = slices.Clone(r.header.Manifests)
+	}
+	for _, set := range r.req.Sources {
+		if set.Manifest != "" {
+			all = append(all, set.Manifest)
+		}
+		if set.exported != nil {
+			all = append(all, set.exported.Manifests...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// describes reports whether a file is the domain's own or a manifest: what tells of documents is none.
+func (r *ingestRun) describes(uri string) bool {
+	return r.domain != nil && uri == r.header.Domain.File || slices.Contains(r.header.Manifests, uri)
+}
+
+// remember has the collection remember the domain of a run that others will do, from a queue.
+func (r *ingestRun) remember(ctx context.Context) (err error) {
+	if r.header, r.exists, err = r.readHeader(ctx, r.name); err != nil {
+		return err
+	}
+	if !r.exists {
+		r.header = r.newHeader()
+	}
+	if err := r.chooseDomain(); err != nil || !r.newRules {
+		return err
+	}
+	unlock, err := r.lock(ctx, r.name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := r.openCollection(ctx); err != nil {
+		return err
+	}
+	if err := r.markDirty(ctx, nil, nil); err != nil {
+		return err
+	}
+	return r.closeCollection(ctx)
+}
+
+// domainUse is what the report says of the choice; nil if there is no domain and was none.
+func (r *ingestRun) domainUse(was *DomainRecord) *DomainUse {
+	use := &DomainUse{Remembered: sameDomain(was, r.header.Domain) && r.req.Domain == nil}
+	if now := r.header.Domain; now != nil {
+		use.Name = now.Name
+	}
+	if was != nil && was.Name != use.Name {
+		use.Was = was.Name
+	}
+	if use.Name == "" && use.Was == "" {
+		return nil
+	}
+	return use
+}
+
+func sameDomain(a, b *DomainRecord) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// describe completes what is said of a source. Where this ingest is given nothing, what an earlier one was given stays; was
+// is the document's line in the ledger, zero if it is new. Then the domain has its say.
+func (r *ingestRun) describe(src Source, was *Entry) (_ Source, given Given, err error) {
+	given = Given{Title: src.Title, Meta: src.Meta}
+	if given.isZero() && !r.req.Forget {
+		if was.Given != nil {
+			given = *was.Given
+			r.countKept(given)
+		} else if err := r.checkUnkept(src, was); err != nil {
+			return src, given, err
+		}
+	}
+	if given.Meta != nil { // as it is kept, so that it is the same when it is told from the ledger
+		if given.Meta, err = given.Meta.Clean(); err != nil {
+			return src, given, err
+		}
+	}
+	src.Title, src.Meta = given.Title, given.Meta
+	return r.ruledSource(src), given, nil
+}
+
+// countKept counts a source for which something stands that an earlier ingest was given.
+func (r *ingestRun) countKept(given Given) {
+	if given.Title != "" || len(given.Meta) > 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.report.Kept++
+	}
+}
+
+// ruledSource is a source under the domain.
+func (r *ingestRun) ruledSource(src Source) Source {
+	if r.domain != nil && src.Policy == nil {
+		return r.domain.Describe(src)
+	}
+	return src
+}
+
+// checkUnkept refuses to take away what an ingest by a version that did not keep it was given with a source.
+func (r *ingestRun) checkUnkept(src Source, was *Entry) error {
+	plain := src.metaDigest()
+	if was.URI == "" || was.MetaDigest == plain || was.MetaDigest == r.ruledSource(src).metaDigest() {
+		return nil
+	}
+	return fmt.Errorf("an earlier version ingested it with a domain or metadata, and did not keep them: give them once more (--domain, and --manifest if there was one), or say that they are to go (--no-manifest): %w", ErrInvalid)
+}
+
+// sameGiven reports whether the ledger keeps what a source is given now; nil is nothing.
+func sameGiven(kept *Given, now Given) bool {
+	if kept == nil {
+		kept = &Given{}
+	}
+	return kept.Title == now.Title && bytes.Equal(canonical(kept.Meta), canonical(now.Meta))
+}
