@@ -262,8 +262,8 @@ func (s *search) check() error {
 	if s.text == "" {
 		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)
 	}
-	if s.q.TopK < 0 {
-		return fmt.Errorf("search: top_k is %d: it must be at least 1: %w", s.q.TopK, ErrInvalid)
+	if s.q.TopK < 0 || s.q.TopK > MaxTopK {
+		return fmt.Errorf("search: top_k is %d: it must be from 1 to %d: %w", s.q.TopK, MaxTopK, ErrInvalid)
 	}
 	if err := s.shaping.validate(); err != nil {
 		return fmt.Errorf("search: %w", err)

@@ -111,7 +111,7 @@ func (a *app) openStore(where string, opts ...rag.Option) (*rag.Engine, error) {
 	opts = append(opts, rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	eng, err := rag.Open(dir, append(a.options(&loaded, a.logger()), opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", visible(where), err)
+		return nil, fmt.Errorf("%s: %w", visible(where), loaded.Locate(err))
 	}
 	return eng, nil
 }

@@ -71,6 +71,9 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	for _, apply := range changes {
 		apply(&c)
 	}
+	if len(changes) == 0 { // else the file does not say all that is in force
+		defer func() { err = loaded.Locate(err) }()
+	}
 	opts = append(opts, rag.WithConfig(c), rag.WithSecrets(loaded.Secrets...))
 	eng, err := rag.Open(dir, append(a.options(&loaded, a.logger()), opts...)...)
 	if err != nil {
