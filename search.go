@@ -86,8 +86,8 @@ func (e *Engine) Search(ctx context.Context, q Query) (_ *Result, err error) {
 	return s.result, err
 }
 
-// search runs a search and records it.
-func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
+// probe runs a search that nobody asked for, such as a comparison makes, and records nothing.
+func (e *Engine) probe(ctx context.Context, q Query) (*search, error) {
 	s := newSearch(e, q)
 	err := s.do(ctx)
 	for err == nil && s.overtaken(ctx) {
@@ -97,6 +97,12 @@ func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 	if s.result.Hits == nil {
 		s.result.Hits = []Hit{}
 	}
+	return s, err
+}
+
+// search runs a search and records it.
+func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
+	s, err := e.probe(ctx, q)
 	trace := s.trace(err)
 	e.record(ctx, trace)
 	if q.Explain {

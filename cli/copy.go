@@ -105,6 +105,9 @@ func (a *app) copy(ctx context.Context, f *copyFlags) (err error) {
 // openStore opens the store that a data folder or a configuration file names.
 func (a *app) openStore(where string, opts ...rag.Option) (*rag.Engine, error) {
 	dir, loaded, err := a.storeSettings(where)
+	if err == nil && dir == where { // a configuration file may lie anywhere
+		err = rag.CheckDataDir(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,11 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	if err != nil {
 		return err
 	}
+	if !a.snapshot {
+		if err := rag.CheckDataDir(dir); err != nil {
+			return err
+		}
+	}
 	c := loaded.Config
 	for _, apply := range changes {
 		apply(&c)
