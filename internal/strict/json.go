@@ -62,7 +62,7 @@ func explain(err error, data []byte, t reflect.Type) error {
 	case errors.As(err, &kind):
 		return &Error{kind.Field, fmt.Sprintf("want %s, got %s", KindOf(kind.Type), got(kind.Value))}
 	case errors.As(err, &syntax):
-		return &Error{"", fmt.Sprintf("no JSON at byte %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))}
+		return &Error{"", fmt.Sprintf("no JSON, at byte %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))}
 	case errors.Is(err, io.EOF):
 		return &Error{"", "there is no JSON value"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
