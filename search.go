@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag/internal/lang"
 )
@@ -264,6 +265,9 @@ func chunkIDs(hits []Hit) []string {
 
 // check reports a query that makes no sense, and normalises its text.
 func (s *search) check() error {
+	if !utf8.ValidString(s.q.Text) {
+		return fmt.Errorf("search: the query is not UTF-8: %w", ErrInvalid)
+	}
 	s.text = oneSpaced(s.q.Text)
 	if s.text == "" {
 		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)

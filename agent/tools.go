@@ -254,7 +254,7 @@ func getDocument(ctx context.Context, r *run, args struct {
 	end := min(len(row), from-1+pagePassages)
 	seen, err := r.read(ctx, row[from-1:end])
 	if err == nil && end < len(row) {
-		seen += fmt.Sprintf("%d passages follow; from %d shows them.", len(row)-end, end+1)
+		seen += fmt.Sprintf("passages %d to %d follow; from %d shows them.", end+1, len(row), end+1)
 	}
 	return seen, err
 }

@@ -152,7 +152,7 @@ func TestManifestReportsAllMistakesAtOnce(t *testing.T) {
 	for _, one := range p.List {
 		got = append(got, fmt.Sprintf("%d %s", one.Line, one.Field))
 	}
-	if diff := cmp.Diff([]string{"0 document_path", "1 country", "1 x", "2 ", "3 country", "3 document_path", "3 tags"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"1 country", "1 x", "2 ", "3 country", "3 document_path", "3 tags", "0 document_path"}, got); diff != "" {
 		t.Errorf("%s\n%v", diff, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Error is what is wrong with a value.
@@ -33,6 +34,9 @@ func (e *Error) Error() string {
 // Decode reads one JSON value into what into points to. A key that no field has, a value of the wrong kind, a number outside
 // of the interval of its field (see [Check]), and anything behind the value are an *Error.
 func Decode(data []byte, into any) error {
+	if !utf8.Valid(data) { // encoding/json would put other characters in place of what is wrong
+		return &Error{Message: "it is not UTF-8"}
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {

@@ -60,6 +60,7 @@ func TestDecode(t *testing.T) {
 		{"embedded", `{"tries": 4}`, "tries: want a whole number from 0 to 3, got 4"},
 		{"in a list", `{"list": [{"turns": 1}, {"turns": 10}]}`, "list.1.turns: want a whole number from 1 to 9, got 10"},
 		{"syntax", `{"name" "a"}`, "no JSON, at byte 9: invalid character '\"' after object key"},
+		{"not UTF-8", "{\"name\": \"caf\xe9\"}", "it is not UTF-8"},
 		{"cut short", `{"name": "a"`, "no whole JSON value"},
 		{"nothing", ``, "there is no JSON value"},
 		{"two values", `{} {}`, "something follows the value"},
