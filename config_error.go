@@ -43,15 +43,20 @@ func InConfig(key string, err error) error {
 
 // DecodeSettings reads settings, a JSON object, into a struct; without any, what it holds stays. A key that it does not have, a
 // value of the wrong kind, and a number outside of the interval that a field's tag names, such as `range:"[1,100]"` or
-// `range:"(0,1]"`, are a *[ConfigError] that says what is wanted. Zero is no such number: it stands for the default.
+// `range:"(0,1]"`, are a *[ConfigError] that says what is wanted. Zero is no such number: it stands for the default. Nor may a number without
+// an interval be absurd: a thousand million of an int, 10^12 of an int64 (bytes), a million of a float64 are the most.
 func DecodeSettings(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
 	}
 	err := strict.Decode(raw, into)
-	var wrong *strict.Error
+	wrong, known := errors.AsType[*strict.Error](err)
+	if err == nil {
+		wrong = strict.CheckSettings(into)
+		known = wrong != nil
+	}
 	switch {
-	case errors.As(err, &wrong):
+	case known:
 		message := wrong.Message
 		if wrong.Field == "" {
 			message = "settings: " + message

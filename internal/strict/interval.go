@@ -63,13 +63,30 @@ func number(x float64) string {
 
 // Check returns the first number, in the order of the fields, that is outside of the interval of its field; nil if there is
 // none. The zero value of a field stands for its default, and is not looked at unless a pointer leads to it.
-func Check(v any) *Error { return check(reflect.ValueOf(v), "") }
+func Check(v any) *Error { return checker{IntervalOf}.value(reflect.ValueOf(v), "") }
 
-func check(v reflect.Value, path string) *Error {
+// CheckSettings is Check where a number without an interval of its own may not be absurd either: more than a thousand million,
+// or a trillion (10^12, as bytes a terabyte) of an int64, or a million of a float64, below zero as above.
+func CheckSettings(v any) *Error {
+	return checker{func(f reflect.StructField) (Interval, bool) {
+		if i, ok := IntervalOf(f); ok {
+			return i, true
+		}
+		most, ok := map[reflect.Kind]float64{reflect.Int: 1e9, reflect.Int64: 1e12, reflect.Float64: 1e6}[f.Type.Kind()]
+		return Interval{Least: -most, Most: most}, ok
+	}}.value(reflect.ValueOf(v), "")
+}
+
+// checker looks for numbers outside of the intervals of their fields.
+type checker struct {
+	intervalOf func(reflect.StructField) (Interval, bool)
+}
+
+func (c checker) value(v reflect.Value, path string) *Error {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			return check(v.Elem(), path)
+			return c.value(v.Elem(), path)
 		}
 	case reflect.Slice, reflect.Array:
 		switch v.Type().Elem().Kind() {
@@ -78,13 +95,13 @@ func check(v reflect.Value, path string) *Error {
 			return nil // texts and bytes, of which there may be many
 		}
 		for i := range v.Len() {
-			if wrong := check(v.Index(i), join(path, strconv.Itoa(i))); wrong != nil {
+			if wrong := c.value(v.Index(i), join(path, strconv.Itoa(i))); wrong != nil {
 				return wrong
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if wrong := checkField(v.Type().Field(i), v.Field(i), path); wrong != nil {
+			if wrong := c.field(v.Type().Field(i), v.Field(i), path); wrong != nil {
 				return wrong
 			}
 		}
@@ -92,7 +109,7 @@ func check(v reflect.Value, path string) *Error {
 	return nil
 }
 
-func checkField(f reflect.StructField, v reflect.Value, path string) *Error {
+func (c checker) field(f reflect.StructField, v reflect.Value, path string) *Error {
 	name := nameOf(f)
 	if !f.IsExported() && !f.Anonymous || name == "-" {
 		return nil
@@ -100,9 +117,9 @@ func checkField(f reflect.StructField, v reflect.Value, path string) *Error {
 	if name != "" {
 		path = join(path, name)
 	}
-	interval, ok := IntervalOf(f)
+	interval, ok := c.intervalOf(f)
 	if !ok {
-		return check(v, path)
+		return c.value(v, path)
 	}
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()

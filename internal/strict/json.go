@@ -64,7 +64,7 @@ func explain(err error, data []byte, t reflect.Type) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind):
-		return &Error{kind.Field, fmt.Sprintf("want %s, got %s", KindOf(kind.Type), got(kind.Value))}
+		return &Error{withoutEmbedded(kind.Field, t), fmt.Sprintf("want %s, got %s", KindOf(kind.Type), got(kind.Value))}
 	case errors.As(err, &syntax):
 		return &Error{"", fmt.Sprintf("no JSON, at byte %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))}
 	case errors.Is(err, io.EOF):
@@ -73,6 +73,25 @@ func explain(err error, data []byte, t reflect.Type) error {
 		return &Error{"", "no whole JSON value: it ends too early"}
 	}
 	return err
+}
+
+// withoutEmbedded takes the names of embedded structs out of a path: encoding/json has them there, and the JSON has not.
+func withoutEmbedded(path string, t reflect.Type) string {
+	var keys []string
+	for key := range strings.SplitSeq(path, ".") {
+		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
+			t = t.Elem()
+		}
+		if t != nil && t.Kind() == reflect.Struct {
+			if f, ok := t.FieldByName(key); ok && f.Anonymous && nameOf(f) == "" {
+				t = f.Type
+				continue
+			}
+			t, _ = typeOf(fieldsOf(t), key)
+		}
+		keys = append(keys, key)
+	}
+	return strings.Join(keys, ".")
 }
 
 // unknown finds the first key, in the order of the alphabet, that the struct it would be read into does not have.

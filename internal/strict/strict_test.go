@@ -58,6 +58,7 @@ func TestDecode(t *testing.T) {
 		{"too large", `{"weight": 1.5}`, "weight: want a number above 0, at most 1, got 1.5"},
 		{"zero behind a pointer", `{"size": 0}`, "size: want a whole number from 1 to 5, got 0"},
 		{"embedded", `{"tries": 4}`, "tries: want a whole number from 0 to 3, got 4"},
+		{"text for an embedded number", `{"tries": "x"}`, "tries: want a whole number, got a text"},
 		{"in a list", `{"list": [{"turns": 1}, {"turns": 10}]}`, "list.1.turns: want a whole number from 1 to 9, got 10"},
 		{"syntax", `{"name" "a"}`, "no JSON, at byte 9: invalid character '\"' after object key"},
 		{"not UTF-8", "{\"name\": \"caf\xe9\"}", "it is not UTF-8"},
