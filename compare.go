@@ -175,11 +175,11 @@ func (r *CompareReport) ask(ctx context.Context, here, there *Engine, questions 
 	for _, q := range questions {
 		var lists [2][]string
 		for i, side := range []*Engine{here, there} {
-			found, err := side.Search(ctx, Query{Text: q, Collection: r.Collection, TopK: r.K, AsIs: true, NoRerank: true})
+			found, err := side.probe(ctx, Query{Text: q, Collection: r.Collection, TopK: r.K, AsIs: true, NoRerank: true})
 			if err != nil {
 				return fmt.Errorf("ask %q: %w", q, err)
 			}
-			for _, h := range found.Hits {
+			for _, h := range found.result.Hits {
 				lists[i] = append(lists[i], h.Chunk.ID)
 			}
 		}

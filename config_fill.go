@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // fillDefaults puts the default into every zero field.
@@ -69,44 +71,23 @@ func (c *IngestConfig) fillDefaults(d IngestConfig) {
 	c.WatchMaxMS = cmp.Or(c.WatchMaxMS, d.WatchMaxMS)
 }
 
-// maxWorkers bounds the sources read at once: each may hold Ingest.MaxSourceBytes.
-const maxWorkers = 1024
-
-// validate reports sizes that make no sense.
+// validate reports a number outside of the interval that its field's tag names.
 func (c *Config) validate() error {
-	r := c.Retrieval
-	for _, n := range []struct {
-		key   string
-		value int
-	}{
-		{"retrieval.top_k", r.TopK}, {"retrieval.dense_top_k", r.DenseTopK}, {"retrieval.sparse_top_k", r.SparseTopK},
-		{"retrieval.fusion_top_k", r.FusionTopK}, {"retrieval.rerank_top_n", r.RerankTopN}, {"retrieval.rerank_timeout_ms", r.RerankMS},
-		{"retrieval.rewrite_timeout_ms", r.RewriteMS},
-		{"answer.passages", c.Answer.Passages}, {"answer.context_tokens", c.Answer.ContextTokens}, {"answer.sentences", c.Answer.Sentences},
-		{"answer.max_tokens", c.Answer.MaxTokens}, {"answer.timeout_ms", c.Answer.TimeoutMS},
-		{"ingest.workers", c.Ingest.Workers}, {"ingest.max_source_bytes", int(c.Ingest.MaxSourceBytes)},
-		{"ingest.max_unpacked_bytes", int(c.Ingest.MaxUnpackedBytes)}, {"ingest.max_pages", c.Ingest.MaxPages}, {"ingest.max_images", c.Ingest.MaxImages},
-		{"ingest.max_chunks", c.Ingest.MaxChunks}, {"ingest.document_timeout_ms", c.Ingest.DocumentTimeoutMS},
-		{"ingest.watch_quiet_ms", c.Ingest.WatchQuietMS}, {"ingest.watch_max_ms", c.Ingest.WatchMaxMS},
-	} {
-		if n.value < 1 {
-			return fmt.Errorf("%s is %d: it must be at least 1: %w", n.key, n.value, ErrInvalid)
+	if wrong := strict.Check(c); wrong != nil {
+		return &ConfigError{wrong.Field, fmt.Errorf("%s: %w", wrong.Message, ErrInvalid)}
+	}
+	return nil
+}
+
+// withoutProvider reports settings of a slot that is empty unless a provider is named: nothing would read them.
+func (c *Config) withoutProvider() error {
+	for _, slot := range []struct {
+		key string
+		c   *ProviderConfig
+	}{{"ocr", &c.OCR}, {"rerank", &c.Rerank}, {"llm", &c.LLM}, {"vision_llm", &c.VisionLLM}} {
+		if slot.c.Provider == "" && len(slot.c.Settings) > 0 {
+			return &ConfigError{slot.key, fmt.Errorf("there are settings, and no provider is named: %w", ErrInvalid)}
 		}
-	}
-	if c.Ingest.Workers > maxWorkers {
-		return fmt.Errorf("ingest.workers is %d: the most is %d: %w", c.Ingest.Workers, maxWorkers, ErrInvalid)
-	}
-	if !isWeight(r.DenseWeight) || !isWeight(r.SparseWeight) {
-		return fmt.Errorf("retrieval.dense_weight and sparse_weight must be numbers and not negative: %w", ErrInvalid)
-	}
-	if !(r.RerankWeight > 0 && r.RerankWeight <= 1) {
-		return fmt.Errorf("retrieval.rerank_weight is %v: it must be above 0 and at most 1: %w", r.RerankWeight, ErrInvalid)
-	}
-	if a := c.Answer; !(a.RefuseBelow <= 1 && a.ReliableFrom > 0 && a.ReliableFrom <= 1) {
-		return fmt.Errorf("answer.refuse_below is %v and reliable_from %v: they must be at most 1, and reliable_from above 0: %w", a.RefuseBelow, a.ReliableFrom, ErrInvalid)
-	}
-	if err := (Query{}).shaping(&r).validate(); err != nil {
-		return fmt.Errorf("retrieval.%w", err)
 	}
 	return nil
 }

@@ -149,6 +149,25 @@ func TestCopyBringsChangesAfter(t *testing.T) {
 	}
 }
 
+// What a copy and a comparison ask is no question of a user.
+func TestProbesLeaveNoTraces(t *testing.T) {
+	kept := [2]traces{}
+	from, to := shelfOf(t, 5, rag.WithTraceSink(&kept[0])), openAt(t, t.TempDir(), rag.WithTraceSink(&kept[1]))
+	if r, err := to.Copy(t.Context(), rag.CopyRequest{From: from, Compare: &rag.CompareRequest{}}); err != nil || r.Check.Asked == 0 {
+		t.Fatalf("copy %+v, %v", r, err)
+	}
+	if r, err := to.Compare(t.Context(), rag.CompareRequest{With: from}); err != nil || !r.OK || r.Asked == 0 {
+		t.Fatalf("comparison %+v, %v", r, err)
+	}
+	for _, side := range kept {
+		for _, trace := range side.all {
+			if trace.Type == rag.TraceQuery {
+				t.Errorf("a trace of %q", trace.UserQuery)
+			}
+		}
+	}
+}
+
 func TestCopyRefuses(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), "kb")

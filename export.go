@@ -2,7 +2,6 @@ package rag
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // exportVersion is that of the lines that Export writes; see docs/formats.md.
@@ -279,13 +280,8 @@ func checkExportLine(line []byte, n, before int) (src *Source, l exportLine, err
 
 // decodeExportLine reads a line with exactly one of the three things.
 func decodeExportLine(line []byte) (l exportLine, err error) {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
+	if err := strict.Decode(line, &l); err != nil {
 		return l, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return l, errors.New("more than one object")
 	}
 	n := 0
 	for _, is := range []bool{l.Export != nil, l.Document != nil, l.End != nil} {

@@ -163,7 +163,7 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 	}{
 		"empty":           {"", []string{"cut short"}},
 		"cut short":       {lines[0] + lines[1], []string{"cut short"}},
-		"cut in a line":   {good[:len(good)/2], []string{"line 2", "EOF"}},
+		"cut in a line":   {good[:len(good)/2], []string{"line 2", "it ends too early"}},
 		"a line is gone":  {lines[0] + lines[1] + lines[3], []string{"line 3: the export had 2 documents, there are 1"}},
 		"twice":           {lines[0] + lines[1] + lines[1] + lines[3], []string{"line 3", "stands in line 2 already"}},
 		"no first line":   {lines[1] + lines[2] + lines[3], []string{"line 1: the first line"}},

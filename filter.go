@@ -3,10 +3,13 @@ package rag
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // FilterOp is the operator of a [Filter].
@@ -109,8 +112,10 @@ func (f Filter) IsZero() bool { return f.Op == OpAll }
 func (f *Filter) UnmarshalJSON(b []byte) error {
 	type plain Filter
 	var p plain
-	if err := decodeStrict(b, &p); err != nil {
-		return fmt.Errorf("filter: %w", err)
+	if err := strict.Decode(b, &p); err != nil && !errors.Is(err, ErrInvalid) {
+		return fmt.Errorf("filter: %w: %w", err, ErrInvalid)
+	} else if err != nil { // of a filter inside
+		return err
 	}
 	*f = Filter(p)
 	return f.Validate()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,18 +49,18 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 	}
 	env.OCR = ls.ocr
 	registered := s.providers.Loaders.inOrder()
-	for name := range s.config.Loaders {
+	for _, name := range slices.Sorted(maps.Keys(s.config.Loaders)) {
 		if !slices.Contains(registered, name) {
-			return nil, fmt.Errorf("loaders: %q%s (linked in: %s): %w", name, DidYouMean(name, registered), strings.Join(s.providers.Loaders.Names(), ", "), ErrUnknownProvider)
+			return nil, &ConfigError{"loaders." + name, fmt.Errorf("no loader has this name%s (linked in: %s): %w", DidYouMean(name, registered), strings.Join(s.providers.Loaders.Names(), ", "), ErrUnknownProvider)}
 		}
 	}
 	for _, name := range registered {
 		if string(s.config.Loaders[name]) == `"`+None+`"` {
 			continue // its formats are for the others
 		}
-		l, err := s.providers.Loaders.New(name, env, s.config.Loaders[name])
+		l, err := s.providers.Loaders.make("loaders."+name, ProviderConfig{name, s.config.Loaders[name]}, env)
 		if err != nil {
-			return nil, fmt.Errorf("loaders: %s: %w", name, err)
+			return nil, err
 		}
 		ls.list = append(ls.list, namedLoader{name, l})
 	}

@@ -2,7 +2,6 @@ package rag
 
 import (
 	"context"
-	"fmt"
 )
 
 // OCR reads printed text off pictures, for loaders of formats that hold scanned pages.
@@ -27,9 +26,5 @@ func makeOCR(s *settings, env Env) (OCR, error) {
 	if s.ocr != nil || c.Provider == None {
 		return s.ocr, nil
 	}
-	made, err := s.providers.OCRs.New(c.Provider, env, c.Settings)
-	if err != nil {
-		return nil, fmt.Errorf("ocr: %w", err)
-	}
-	return made, nil
+	return s.providers.OCRs.make("ocr", c, env)
 }

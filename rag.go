@@ -94,6 +94,9 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	for _, opt := range opts {
 		opt(&s)
 	}
+	if err := s.config.withoutProvider(); err != nil {
+		return nil, err
+	}
 	s.config.fillDefaults()
 	if dir == "" && s.config.Trace.Provider == DefaultConfig().Trace.Provider {
 		s.config.Trace.Provider = None // there is no folder for its file
@@ -187,8 +190,8 @@ func (e *Engine) buildTransformers(s *settings, env Env) error {
 	if e.transformers = s.transformers; e.transformers != nil {
 		return nil
 	}
-	for _, tc := range s.config.Transforms {
-		t, err := provide(e, "transforms", StageTransform, nil, tc, &s.providers.Transformers, env)
+	for i, tc := range s.config.Transforms {
+		t, err := provide(e, fmt.Sprintf("transforms.%d", i), StageTransform, nil, tc, &s.providers.Transformers, env)
 		if err != nil {
 			return err
 		}
@@ -261,9 +264,9 @@ func provide[T any](e *Engine, slot, stage string, given T, c ProviderConfig, r 
 		e.methods[stage] = providerName(given)
 		return given, nil
 	}
-	made, err := r.New(c.Provider, env, c.Settings)
+	made, err := r.make(slot, c, env)
 	if err != nil {
-		return made, fmt.Errorf("%s: %w", slot, err)
+		return made, err
 	}
 	e.methods[stage] = c.Provider
 	e.own(made)

@@ -1,18 +1,17 @@
 package rag
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Env is what the engine hands a factory.
@@ -34,107 +33,16 @@ type Env struct {
 // Factory makes a provider from its settings, a JSON object (nil: all defaults).
 type Factory[T any] func(env Env, settings json.RawMessage) (T, error)
 
-// Typed turns a function over a settings struct into a Factory. Unknown keys are ErrInvalid; the error lists the known ones.
+// Typed turns a function over a settings struct into a Factory, which reads settings as [DecodeSettings] does.
 func Typed[C, T any](f func(env Env, settings C) (T, error)) Factory[T] {
 	return func(env Env, raw json.RawMessage) (T, error) {
 		var settings C
-		if err := decodeStrict(raw, &settings); err != nil {
+		if err := DecodeSettings(raw, &settings); err != nil {
 			var zero T
 			return zero, err
 		}
 		return f(env, settings)
 	}
-}
-
-func decodeStrict(raw json.RawMessage, into any) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if err == nil {
-		return nil
-	}
-	t := reflect.TypeOf(into).Elem()
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		name = strings.Trim(name, `"`)
-		known := keysBeside(raw, t, name)
-		return fmt.Errorf("unknown setting %q%s (%s): %w", name, DidYouMean(name, known), listKnown(known), ErrInvalid)
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		got := cmp.Or(jsonKinds[wrong.Value], "the "+wrong.Value) // the number 1.5; no text, which may be a secret
-		return fmt.Errorf("%s: want %s, got %s: %w", cmp.Or(wrong.Field, "settings"), jsonKind(wrong.Type), got, ErrInvalid)
-	}
-	return fmt.Errorf("settings: %v (%s): %w", err, listKnown(jsonKeys(t)), ErrInvalid)
-}
-
-func listKnown(keys []string) string {
-	if len(keys) == 0 {
-		return "there are none"
-	}
-	return "known: " + strings.Join(keys, ", ")
-}
-
-// keysBeside returns the keys that a struct has, or the one inside it that an object with the unknown key was read into.
-func keysBeside(raw json.RawMessage, t reflect.Type, unknown string) []string {
-	var object map[string]json.RawMessage
-	if t.Kind() != reflect.Struct || json.Unmarshal(raw, &object) != nil {
-		return nil
-	}
-	keys := jsonKeys(t)
-	if _, here := object[unknown]; here {
-		return keys
-	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if inside := keysBeside(object[name], t.Field(i).Type, unknown); inside != nil {
-			return inside
-		}
-	}
-	return nil
-}
-
-// jsonKinds says what a value is, by encoding/json's name for it.
-var jsonKinds = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "keys and values"}
-
-// jsonKind says what a field holds, in the words of package config.
-func jsonKind(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "a text"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "keys and values"
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number that is not negative"
-	}
-	return "a whole number"
-}
-
-// jsonKeys returns the JSON names of a struct's fields, sorted.
-func jsonKeys(t reflect.Type) []string {
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	var keys []string
-	for i := range t.NumField() {
-		if t.Field(i).Anonymous {
-			keys = append(keys, jsonKeys(t.Field(i).Type)...)
-			continue
-		}
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			keys = append(keys, name)
-		}
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // Registry maps names to factories of one slot. The zero value is empty and ready.
@@ -187,6 +95,17 @@ func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, er
 	return f(env, settings)
 }
 
+// make is New for a slot of the configuration, which errors name.
+func (r *Registry[T]) make(slot string, c ProviderConfig, env Env) (T, error) {
+	made, err := r.New(c.Provider, env, c.Settings)
+	if len(c.Settings) > 0 && errors.Is(err, ErrInvalid) {
+		if _, already := errors.AsType[*ConfigError](err); !already {
+			err = &ConfigError{"", err} // what the provider finds wrong with them, as a rule
+		}
+	}
+	return made, InConfig(slot, err)
+}
+
 // find returns the factory of this name, or ErrUnknownProvider.
 func (r *Registry[T]) find(name string) (Factory[T], error) {
 	r.mu.RLock()
@@ -195,14 +114,19 @@ func (r *Registry[T]) find(name string) (Factory[T], error) {
 	if f != nil {
 		return f, nil
 	}
+	return nil, &ConfigError{"provider", r.unknown(name)}
+}
+
+// unknown says of a name that nothing is registered under it, and what is.
+func (r *Registry[T]) unknown(name string) error {
 	names := r.Names()
 	if where, ok := elsewhere[name]; ok {
-		return nil, fmt.Errorf("%q is not linked into this program: %s (linked in: %s): %w", name, where, strings.Join(names, ", "), ErrUnknownProvider)
+		return fmt.Errorf("%q is not linked into this program: %s (linked in: %s): %w", name, where, strings.Join(names, ", "), ErrUnknownProvider)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%q: this program links no provider of this kind; most come with `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
+		return fmt.Errorf("%q: this program links no provider of this kind; most come with `import _ \"github.com/seed-d8745b77/rag/defaults\"`: %w", name, ErrUnknownProvider)
 	}
-	return nil, fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
+	return fmt.Errorf("%q%s (linked in: %s): %w", name, DidYouMean(name, names), strings.Join(names, ", "), ErrUnknownProvider)
 }
 
 // elsewhere says of providers that package defaults does not link where they are, and what to use instead.
@@ -243,35 +167,4 @@ type Providers struct {
 var Default = &Providers{}
 
 // DidYouMean returns `, did you mean "x"?` for the nearest known name, or "" if none is near.
-func DidYouMean(name string, known []string) string {
-	best, dist := "", len(name)/3+2
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), k); d < min(dist, max(len(name), len(k))) { // they have something in common
-			best, dist = k, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost = 1 + min(diag, row[j], row[j+1])
-			}
-			diag, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
+func DidYouMean(name string, known []string) string { return strict.DidYouMean(name, known) }

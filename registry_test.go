@@ -34,11 +34,15 @@ func TestRegistry(t *testing.T) {
 		t.Errorf("misspelt: %v", err)
 	}
 	if _, err := r.New("section", rag.Env{}, json.RawMessage(`{"max_token": 7}`)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "max_tokens"`) {
-		t.Errorf("unknown setting: %v", err)
+		t.Errorf("unknown key: %v", err)
 	}
 	r.Register("nested", rag.Typed(func(rag.Env, struct {
-		K      float64 `json:"k"`
-		Seed   uint64  `json:"seed"`
+		K     float64 `json:"k"`
+		Ratio float64 `json:"ratio" range:"(0,1]"`
+		Seed  uint64  `json:"seed"`
+		List  []struct {
+			N int `json:"n" range:"[0,9]"`
+		} `json:"list"`
 		Fields struct {
 			Title int `json:"title"`
 		} `json:"fields"`
@@ -47,13 +51,16 @@ func TestRegistry(t *testing.T) {
 	}))
 	r.Register("bare", rag.Typed(func(rag.Env, struct{}) (int, error) { return 0, nil }))
 	for _, c := range []struct{ name, settings, want string }{
-		{"nested", `{"fields": {"titel": 2}}`, `unknown setting "titel", did you mean "title"? (known: title)`},
-		{"nested", `{"titel": 2}`, `(known: fields, k, seed)`},
+		{"nested", `{"fields": {"titel": 2}}`, `fields.titel: unknown key, did you mean "title"? (known: title)`},
+		{"nested", `{"titel": 2}`, `(known: fields, k, list, ratio, seed)`},
+		{"nested", `{"ratio": 2}`, `ratio: want a number above 0, at most 1, got 2`},
+		{"nested", `{"list": [{"n": 3}, {"n": -1}]}`, `list.1.n: want a whole number from 0 to 9, got -1`},
+		{"nested", `{"list": [{}, {"m": 1}]}`, `list.1.m: unknown key (known: n)`},
 		{"nested", `{"k": "2"}`, `k: want a number, got a text`},
 		{"nested", `{"seed": -1}`, `seed: want a whole number that is not negative, got the number -1`},
 		{"nested", `{"fields": {"title": [1]}}`, `fields.title: want a whole number, got a list`},
 		{"nested", `[]`, `settings: want keys and values, got a list`},
-		{"bare", `{"k": 2}`, `unknown setting "k" (there are none)`},
+		{"bare", `{"k": 2}`, `k: unknown key (there are none)`},
 	} {
 		if _, err := r.New(c.name, rag.Env{}, json.RawMessage(c.settings)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.settings, err, c.want)

@@ -22,10 +22,10 @@ func (e *Engine) planReranker(s *settings, env Env) error {
 		e.methods[StageRerank], e.ranker.made = providerName(s.reranker), s.reranker
 	case c.Provider != None:
 		if _, err := r.find(c.Provider); err != nil {
-			return fmt.Errorf("rerank: %w", err)
+			return InConfig("rerank", err)
 		}
 		e.methods[StageRerank] = c.Provider
-		e.ranker.plan = func() (Reranker, error) { return r.New(c.Provider, env, c.Settings) }
+		e.ranker.plan = func() (Reranker, error) { return r.make("rerank", c, env) }
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (e *Engine) makeReranker() (Reranker, error) {
 	}
 	made, err := l.plan()
 	if err != nil {
-		return nil, fmt.Errorf("rerank: %w", err)
+		return nil, err
 	}
 	e.own(made)
 	l.made = made

@@ -377,7 +377,7 @@ func TestARerankerThatCannotBeMadeStopsSearchesOnly(t *testing.T) {
 	c := rag.DefaultConfig()
 	c.Rerank.Provider = "test-pulled-late"
 	_, err = rag.Open("", rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}))
-	if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `rerank: "test-pulled-late", did you mean "test-pulled-later"?`) {
+	if !errors.Is(err, rag.ErrUnknownProvider) || !strings.Contains(err.Error(), `rerank.provider: "test-pulled-late", did you mean "test-pulled-later"?`) {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

@@ -64,10 +64,10 @@ func (e *Engine) buildQueryTransforms(s *settings, env Env) error {
 	if s.queryTransformers != nil {
 		return nil
 	}
-	for _, c := range s.config.QueryTransforms {
-		t, err := s.providers.QueryTransformers.New(c.Provider, env, c.Settings)
+	for i, c := range s.config.QueryTransforms {
+		t, err := s.providers.QueryTransformers.make(fmt.Sprintf("query_transforms.%d", i), c, env)
 		if err != nil {
-			return fmt.Errorf("query_transforms: %w", err)
+			return err
 		}
 		e.own(t)
 		e.queryTransforms = append(e.queryTransforms, namedTransform{c.Provider, t})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag/internal/lang"
 )
@@ -87,8 +88,8 @@ func (e *Engine) Search(ctx context.Context, q Query) (_ *Result, err error) {
 	return s.result, err
 }
 
-// search runs a search and records it.
-func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
+// probe runs a search that nobody asked for, such as a comparison makes, and records nothing.
+func (e *Engine) probe(ctx context.Context, q Query) (*search, error) {
 	s := newSearch(e, q)
 	err := s.do(ctx)
 	for err == nil && s.overtaken(ctx) {
@@ -98,6 +99,12 @@ func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
 	if s.result.Hits == nil {
 		s.result.Hits = []Hit{}
 	}
+	return s, err
+}
+
+// search runs a search and records it.
+func (e *Engine) search(ctx context.Context, q Query) (*search, error) {
+	s, err := e.probe(ctx, q)
 	trace := s.trace(err)
 	e.record(ctx, trace)
 	if q.Explain {
@@ -259,12 +266,15 @@ func chunkIDs(hits []Hit) []string {
 
 // check reports a query that makes no sense, and normalises its text.
 func (s *search) check() error {
+	if !utf8.ValidString(s.q.Text) {
+		return fmt.Errorf("search: the query is not UTF-8: %w", ErrInvalid)
+	}
 	s.text = oneSpaced(s.q.Text)
 	if s.text == "" {
 		return fmt.Errorf("search: the query is empty: give a question or keywords: %w", ErrInvalid)
 	}
-	if s.q.TopK < 0 {
-		return fmt.Errorf("search: top_k is %d: it must be at least 1: %w", s.q.TopK, ErrInvalid)
+	if s.q.TopK < 0 || s.q.TopK > MaxTopK {
+		return fmt.Errorf("search: top_k is %d: it must be from 1 to %d: %w", s.q.TopK, MaxTopK, ErrInvalid)
 	}
 	if err := s.shaping.validate(); err != nil {
 		return fmt.Errorf("search: %w", err)

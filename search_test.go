@@ -178,6 +178,8 @@ func TestBadQueries(t *testing.T) {
 	for name, q := range map[string]rag.Query{
 		"empty":        {Text: " \n"},
 		"top_k":        {Text: "x", TopK: -1},
+		"large top_k":  {Text: "x", TopK: rag.MaxTopK + 1},
+		"not UTF-8":    {Text: "caf\xe9"},
 		"mode":         {Text: "x", Mode: "hybird"},
 		"filter":       {Text: "x", Filter: rag.Filter{Op: "equals", Field: "a", Value: "b"}},
 		"filter value": {Text: "x", Filter: rag.Eq("a", struct{}{})},

@@ -347,7 +347,7 @@ func TestShapingOutOfRange(t *testing.T) {
 	}
 	c := rag.DefaultConfig()
 	c.Retrieval.Diversity = 2
-	if _, err := rag.Open("", rag.WithConfig(c)); !errors.Is(err, rag.ErrInvalid) || !strings.HasPrefix(err.Error(), "retrieval.diversity is 2") {
+	if _, err := rag.Open("", rag.WithConfig(c)); !errors.Is(err, rag.ErrInvalid) || !strings.HasPrefix(err.Error(), "retrieval.diversity: want a number from 0 to 1, got 2") {
 		t.Errorf("configured: %v", err)
 	}
 }

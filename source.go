@@ -172,7 +172,8 @@ func readable(err error) error {
 	return err
 }
 
-// Dir is every regular file below a folder, in lexical order, except names that begin with a dot. A link is not
+// Dir is every regular file below a folder, in lexical order, except names that begin with a dot, data folders, and what an
+// engine keeps in the folder itself where that is one. A link is not
 // followed: one to a place inside the folder is skipped, since its target is read where it lies, and so is one that leads
 // out of the folder; one that leads in a circle or nowhere is an error for that URI. Pipes, sockets and devices are skipped. Files are opened through [os.Root], so a link swapped in
 // later cannot lead out either.
@@ -249,6 +250,7 @@ func failing(uri string, err error) Sources {
 // walk yields the regular files of fsys.
 func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, yield func(Source, error) bool) {
 	stop := errors.New("stop")
+	data := isData(fsys, ".")
 	_ = fs.WalkDir(fsys, ".", func(rel string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if !yield(Source{URI: uri(rel)}, readable(err)) {
@@ -262,6 +264,8 @@ func walk(fsys fs.FS, uri func(rel string) string, link func(rel string) error, 
 		switch {
 		case rel == ".":
 			return nil
+		case data && isDataFile(rel): // never below the folder: a path has a slash
+			err = fmt.Errorf("a part of the data folder that is here too: %w", ErrSkipped)
 		case d.IsDir() && !strings.HasPrefix(d.Name(), ".") && !isData(fsys, rel):
 			return nil
 		case strings.HasPrefix(d.Name(), "."):
@@ -333,17 +337,6 @@ func fileIn(scope, uri string) (Source, error) {
 	src := sourceIn(rootFS{root}, filepath.ToSlash(rel), uri) // root's life ends with it, as in Dir
 	src.Size, src.ModTime = info.Size(), info.ModTime()
 	return src, nil
-}
-
-// isData reports whether a folder is the data folder of an engine: it holds a database and its lock, by the names that
-// the catalog "bolt" gives them.
-func isData(fsys fs.FS, dir string) bool {
-	for _, name := range []string{"rag.db", "LOCK"} {
-		if info, err := fs.Stat(fsys, path.Join(dir, name)); err != nil || !info.Mode().IsRegular() {
-			return false
-		}
-	}
-	return true
 }
 
 // FileURI returns the file URI of an absolute path: bytes that are not printable ASCII are percent-encoded, so a

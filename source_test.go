@@ -76,6 +76,49 @@ func TestDirPassesOverDataFolders(t *testing.T) {
 	}
 }
 
+// A folder of documents that a data folder was made in has still its documents to give, and nothing else.
+func TestDirPassesOverWhatAnEngineKeepsInIt(t *testing.T) {
+	dir := t.TempDir()
+	own := []string{"rag.db", "LOCK", "COMMIT", "rag.yaml", "traces.jsonl", "traces-20260101T000000.jsonl", "embeddings/00/x", "eval/latest.json"}
+	for _, name := range append(own, "a.md", "sub/LOCK", "sub/eval/b.md", "uploads/c.md") {
+		put(t, dir, filepath.FromSlash(name))
+	}
+	files, failed := listing(t, rag.Dir(dir))
+	if diff := cmp.Diff([]string{"a.md", "LOCK", "b.md", "c.md"}, files); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range own {
+		name, _, _ = strings.Cut(name, "/")
+		if !errors.Is(failed[name], rag.ErrSkipped) {
+			t.Errorf("%s: %v, want it passed over", name, failed[name])
+		}
+	}
+}
+
+func TestCheckDataDir(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		ok    bool
+	}{
+		{"not there", nil, true},
+		{"data", []string{"rag.db", "LOCK", "mine.txt"}, true},
+		{"a configuration", []string{"rag.yaml"}, true},
+		{"caches only", []string{"embeddings/00/x", ".env"}, true},
+		{"hidden files only", []string{".gitignore"}, true},
+		{"documents", []string{"a.md"}, false},
+		{"documents beside a folder of a known name", []string{"eval/x.md", "z.md"}, false},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		for _, name := range tt.files {
+			put(t, dir, filepath.FromSlash(name))
+		}
+		if err := rag.CheckDataDir(dir); (err == nil) != tt.ok || err != nil && !errors.Is(err, rag.ErrInvalid) {
+			t.Errorf("%s: error %v, want ok %v", tt.name, err, tt.ok)
+		}
+	}
+}
+
 func TestDirFollowsNoLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: links need a privilege on Windows")

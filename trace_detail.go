@@ -84,7 +84,7 @@ func takeDetail(c *ProviderConfig) (TraceDetail, error) {
 	var detail TraceDetail
 	levels := []string{string(DetailMinimal), string(DetailStandard), string(DetailVerbose)}
 	if json.Unmarshal(raw, &detail) != nil || !slices.Contains(levels, string(detail)) {
-		return "", fmt.Errorf("trace.detail is %s: it must be %q, %q or %q: %w", raw, levels[0], levels[1], levels[2], ErrInvalid)
+		return "", &ConfigError{"trace.detail", fmt.Errorf("it is %s: it must be %q, %q or %q: %w", raw, levels[0], levels[1], levels[2], ErrInvalid)}
 	}
 	delete(settings, "detail")
 	rest, err := json.Marshal(settings)

@@ -17,6 +17,7 @@ import (
 	"iter"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/lang"
@@ -86,6 +87,10 @@ func (a *Agent) Ask(ctx context.Context, req rag.AskRequest) (*rag.Answer, error
 // AskStream is [Agent.Ask] with what happens on the way.
 func (a *Agent) AskStream(ctx context.Context, req rag.AskRequest) iter.Seq2[rag.AnswerEvent, error] {
 	return func(yield func(rag.AnswerEvent, error) bool) {
+		if err := readable(&req); err != nil {
+			yield(rag.AnswerEvent{}, err)
+			return
+		}
 		if !yield(rag.AnswerEvent{Stage: stageRoute}, nil) {
 			return
 		}
@@ -117,6 +122,10 @@ func (a *Agent) AskAgent(ctx context.Context, req rag.AskRequest) (*rag.Answer, 
 // AskAgentStream is [Agent.AskAgent] with what happens on the way. The text comes when it has been verified.
 func (a *Agent) AskAgentStream(ctx context.Context, req rag.AskRequest) iter.Seq2[rag.AnswerEvent, error] {
 	return func(yield func(rag.AnswerEvent, error) bool) {
+		if err := readable(&req); err != nil {
+			yield(rag.AnswerEvent{}, err)
+			return
+		}
 		t := readText(question(&req))
 		d, talk := a.router.talk(t)
 		events := a.Follow(ctx, req, d)
@@ -134,6 +143,14 @@ func (a *Agent) AskAgentStream(ctx context.Context, req rag.AskRequest) iter.Seq
 
 // question is what is to be answered.
 func question(req *rag.AskRequest) string { return cmp.Or(req.Question, req.Query.Text) }
+
+// readable reports a question that is no text: it would be read, and perhaps answered, as another.
+func readable(req *rag.AskRequest) error {
+	if !utf8.ValidString(question(req)) {
+		return fmt.Errorf("the question is not UTF-8: %w", rag.ErrInvalid)
+	}
+	return nil
+}
 
 // last returns the answer at the end of a stream.
 func last(events iter.Seq2[rag.AnswerEvent, error]) (*rag.Answer, error) {

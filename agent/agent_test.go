@@ -453,7 +453,7 @@ func TestDocumentsGiveNoOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"[1] ", `error: there is no tool "delete_all"`, "error: the arguments of search cannot be read: unknown field \"filter\""} {
+	for i, want := range []string{"[1] ", `error: there is no tool "delete_all"`, "error: the arguments of search cannot be read: filter: unknown key"} {
 		if !strings.HasPrefix(got.Steps[i].Observation, want) {
 			t.Errorf("step %d: %q, want %q", i, got.Steps[i].Observation, want)
 		}

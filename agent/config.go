@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Config sets an agent up. Its JSON form is the section "agent" of rag.yaml.
@@ -18,12 +19,12 @@ type Config struct {
 	DefaultLabel string  `json:"default_label"` // of CustomLabels, for questions that nothing else fits; "": search
 	Fields       []Field `json:"fields"`        // what a question can name, besides what the metadata of the collection has
 
-	TopK      int    `json:"top_k"`      // passages of a search of the agent's own; 0: 5
-	MaxIters  int    `json:"max_iters"`  // replies of the model before it must answer, anew in each correction; 0: 4
-	MaxVerify *int   `json:"max_verify"` // corrections after a verification; 0: none; nil: 2
-	MaxTokens int    `json:"max_tokens"` // that the model reads and writes for one question; 0: 60,000
-	TimeoutMS int    `json:"timeout_ms"` // for one question of the agent; 0: 60,000
-	Protocol  string `json:"protocol"`   // how tools are called: ProtocolAuto, ProtocolNative, ProtocolText; "": ProtocolAuto
+	TopK      int    `json:"top_k" range:"[0,10000]"`           // passages of a search of the agent's own; 0: 5
+	MaxIters  int    `json:"max_iters" range:"[0,100]"`         // replies of the model before it must answer, anew in each correction; 0: 4
+	MaxVerify *int   `json:"max_verify" range:"[0,100]"`        // corrections after a verification; 0: none; nil: 2
+	MaxTokens int    `json:"max_tokens" range:"[0,1000000000]"` // that the model reads and writes for one question; 0: 60,000
+	TimeoutMS int    `json:"timeout_ms" range:"[0,86400000]"`   // for one question of the agent; 0: 60,000
+	Protocol  string `json:"protocol"`                          // how tools are called: ProtocolAuto, ProtocolNative, ProtocolText; "": ProtocolAuto
 
 	Session SessionConfig `json:"session"`
 
@@ -40,59 +41,59 @@ const (
 )
 
 // ParseConfig reads the section "agent" of a configuration; nil is the zero Config. Unknown keys and values that cannot be
-// right are ErrInvalid.
+// right are a *[rag.ConfigError].
 func ParseConfig(raw json.RawMessage) (Config, error) {
 	var c Config
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return c, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("agent: %s: %w", strings.TrimPrefix(err.Error(), "json: "), rag.ErrInvalid)
+	if err := rag.DecodeSettings(raw, &c); err != nil {
+		return c, rag.InConfig("agent", err)
 	}
 	checked := c
 	return c, checked.complete()
 }
 
+// wrong says what is wrong with a setting.
+func wrong(key, format string, args ...any) error {
+	return &rag.ConfigError{Key: "agent." + key, Err: fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), rag.ErrInvalid)}
+}
+
 // complete fills defaults in and finds what cannot be right.
 func (c *Config) complete() error {
+	if outside := strict.Check(c); outside != nil {
+		return wrong(outside.Field, "%s", outside.Message)
+	}
 	protocols := []string{ProtocolAuto, ProtocolNative, ProtocolText}
 	if c.Protocol == "" {
 		c.Protocol = ProtocolAuto
 	}
 	if !slices.Contains(protocols, c.Protocol) {
-		return fmt.Errorf("agent.protocol is %q%s (known: %s): %w", c.Protocol, rag.DidYouMean(c.Protocol, protocols), strings.Join(protocols, ", "), rag.ErrInvalid)
+		return wrong("protocol", "%q is none%s (known: %s)", c.Protocol, rag.DidYouMean(c.Protocol, protocols), strings.Join(protocols, ", "))
 	}
 	if c.MaxVerify == nil {
 		c.MaxVerify = new(2)
 	}
 	for _, n := range []struct {
-		key      string
 		value    *int
 		standard int
 	}{
-		{"top_k", &c.TopK, 5}, {"max_iters", &c.MaxIters, 4}, {"max_tokens", &c.MaxTokens, 60_000}, {"timeout_ms", &c.TimeoutMS, 60_000}, {"max_verify", c.MaxVerify, 0},
-		{"session.turns", &c.Session.Turns, 10}, {"session.summary_above", &c.Session.SummaryAbove, 20}, {"session.ttl_s", &c.Session.TTLSeconds, 3600}, {"session.max_sessions", &c.Session.MaxSessions, 1000},
+		{&c.TopK, 5}, {&c.MaxIters, 4}, {&c.MaxTokens, 60_000}, {&c.TimeoutMS, 60_000},
+		{&c.Session.Turns, 10}, {&c.Session.SummaryAbove, 20}, {&c.Session.TTLSeconds, 3600}, {&c.Session.MaxSessions, 1000},
 	} {
-		if *n.value < 0 {
-			return fmt.Errorf("agent.%s is %d: it must not be below 0: %w", n.key, *n.value, rag.ErrInvalid)
-		}
-		if *n.value == 0 {
-			*n.value = n.standard
-		}
+		*n.value = cmp.Or(*n.value, n.standard)
 	}
 	if c.Session.SummaryAbove < c.Session.Turns {
-		return fmt.Errorf("agent.session.summary_above is %d: it must not be below turns, %d: %w", c.Session.SummaryAbove, c.Session.Turns, rag.ErrInvalid)
+		return wrong("session.summary_above", "it is %d: it must not be below turns, %d", c.Session.SummaryAbove, c.Session.Turns)
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	set, err := c.labelSet()
-	if err != nil {
-		return err
+	if err == nil {
+		err = set.check()
 	}
-	return set.check()
+	if err != nil && c.CustomLabels != nil {
+		return rag.InConfig("agent", &rag.ConfigError{Key: "custom_labels", Err: err})
+	}
+	return rag.InConfig("agent", err)
 }
 
 func (c *Config) labelSet() (LabelSet, error) {

@@ -24,13 +24,13 @@ var actions = []string{string(ActChat), string(ActSearch), string(ActFilter), st
 
 // Label is a kind of question, and what is done with it.
 type Label struct {
-	Name          string   `json:"name"`           // lower case; what Answer.Intent says
-	Action        Action   `json:"action"`         // "": search
-	Description   string   `json:"description"`    // one sentence for the model that chooses
-	Words         []string `json:"words"`          // words and phrases by which it is known where no model chooses; case, accents and plural s do not matter
-	TopK          int      `json:"top_k"`          // passages given to the answer; 0: as configured
-	ContextTokens int      `json:"context_tokens"` // of passages given to the answer; 0: as configured
-	Filter        string   `json:"filter"`         // condition on documents, in the text form of filters; "": none
+	Name          string   `json:"name"`                                // lower case; what Answer.Intent says
+	Action        Action   `json:"action"`                              // "": search
+	Description   string   `json:"description"`                         // one sentence for the model that chooses
+	Words         []string `json:"words"`                               // words and phrases by which it is known where no model chooses; case, accents and plural s do not matter
+	TopK          int      `json:"top_k" range:"[0,10000]"`             // passages given to the answer; 0: as configured
+	ContextTokens int      `json:"context_tokens" range:"[0,10000000]"` // of passages given to the answer; 0: as configured
+	Filter        string   `json:"filter"`                              // condition on documents, in the text form of filters; "": none
 }
 
 // LabelSet is a closed list of labels.
@@ -54,7 +54,7 @@ func BuiltinLabels(name string) (LabelSet, error) {
 		return courseLabels(), nil
 	}
 	known := []string{Hub, Course}
-	return LabelSet{}, fmt.Errorf("label set %q%s (known: %s): %w", name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)
+	return LabelSet{}, &rag.ConfigError{Key: "labels", Err: fmt.Errorf("no built-in set is called %q%s (known: %s): %w", name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)}
 }
 
 func hubLabels() LabelSet {
@@ -105,7 +105,7 @@ var (
 // check completes the set and finds what cannot be right in it.
 func (s *LabelSet) check() error {
 	if len(s.Labels) == 0 {
-		return fmt.Errorf("agent: the set of labels is empty: %w", rag.ErrInvalid)
+		return fmt.Errorf("the set of labels is empty: %w", rag.ErrInvalid)
 	}
 	seen := map[string]bool{}
 	s.Labels = slices.Clone(s.Labels)
@@ -117,15 +117,15 @@ func (s *LabelSet) check() error {
 		_, err := l.filter()
 		switch {
 		case l.Name == "" || l.Name != strings.ToLower(strings.TrimSpace(l.Name)):
-			return fmt.Errorf("agent: label %q: the name must be in lower case and not empty: %w", l.Name, rag.ErrInvalid)
+			return fmt.Errorf("label %q: the name must be in lower case and not empty: %w", l.Name, rag.ErrInvalid)
 		case seen[l.Name]:
-			return fmt.Errorf("agent: label %q stands twice: %w", l.Name, rag.ErrInvalid)
+			return fmt.Errorf("label %q stands twice: %w", l.Name, rag.ErrInvalid)
 		case !slices.Contains(actions, string(l.Action)):
-			return fmt.Errorf("agent: label %q: action %q%s (known: %s): %w", l.Name, l.Action, rag.DidYouMean(string(l.Action), actions), strings.Join(actions, ", "), rag.ErrInvalid)
+			return fmt.Errorf("label %q: action %q%s (known: %s): %w", l.Name, l.Action, rag.DidYouMean(string(l.Action), actions), strings.Join(actions, ", "), rag.ErrInvalid)
 		case l.TopK < 0 || l.ContextTokens < 0:
-			return fmt.Errorf("agent: label %q: top_k and context_tokens must not be below 0: %w", l.Name, rag.ErrInvalid)
+			return fmt.Errorf("label %q: top_k and context_tokens must not be below 0: %w", l.Name, rag.ErrInvalid)
 		case err != nil:
-			return fmt.Errorf("agent: label %q: filter: %w", l.Name, err)
+			return fmt.Errorf("label %q: filter: %w", l.Name, err)
 		}
 		seen[l.Name] = true
 	}
@@ -133,7 +133,7 @@ func (s *LabelSet) check() error {
 		s.Default = string(ActSearch)
 	}
 	if s.Default != string(ActSearch) && !seen[s.Default] {
-		return fmt.Errorf("agent: the default label %q is not in the set: %w", s.Default, rag.ErrInvalid)
+		return fmt.Errorf("the default label %q is not in the set: %w", s.Default, rag.ErrInvalid)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type Router struct {
 // ErrInvalid.
 func NewRouter(labels LabelSet, model rag.ChatModel) (*Router, error) {
 	if err := labels.check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("labels: %w", err)
 	}
 	return &Router{labels, model}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/analyze"
 	"github.com/seed-d8745b77/rag/internal/prompt"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // tool is something that the model may have called. None of them takes a condition on documents: where the agent may look is
@@ -39,10 +40,8 @@ func makeTool[A any](name, description, parameters, text string, call func(ctx c
 			if len(bytes.TrimSpace(raw)) == 0 {
 				raw = json.RawMessage(`{}`)
 			}
-			dec := json.NewDecoder(bytes.NewReader(raw))
-			dec.DisallowUnknownFields()
-			if err := dec.Decode(&args); err != nil {
-				return "", callErrorf("the arguments of %s cannot be read: %s. They must be a JSON object like %s", name, strings.TrimPrefix(err.Error(), "json: "), parameters)
+			if err := strict.Decode(raw, &args); err != nil {
+				return "", callErrorf("the arguments of %s cannot be read: %v. They must be a JSON object like %s", name, err, parameters)
 			}
 			return call(ctx, r, args)
 		}}
@@ -255,7 +254,7 @@ func getDocument(ctx context.Context, r *run, args struct {
 	end := min(len(row), from-1+pagePassages)
 	seen, err := r.read(ctx, row[from-1:end])
 	if err == nil && end < len(row) {
-		seen += fmt.Sprintf("%d passages follow; from %d shows them.", len(row)-end, end+1)
+		seen += fmt.Sprintf("passages %d to %d follow; from %d shows them.", end+1, len(row), end+1)
 	}
 	return seen, err
 }

@@ -111,7 +111,7 @@ service, no key and no download.`,
 		SilenceUsage:  true,
 	}
 	a.requireVerb(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%s", flagMessage(err)) })
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringVar(&a.dir, "dir", "", "data folder (default $RAG_DIR, else .rag in the working directory)")

@@ -97,6 +97,9 @@ it is taken; then every document, passage and picture is read and the indexes ar
 			if _, err := a.settings(); err != nil { // before anything is made
 				return err
 			}
+			if err := rag.CheckDataDir(a.dataDir()); err != nil {
+				return err
+			}
 			if err := catalog.RestoreBolt(a.dataDir(), args[0]); err != nil {
 				return err
 			}

@@ -104,10 +104,10 @@ func (a *app) configCheck() error {
 		return err
 	}
 	if _, err := agent.ParseConfig(loaded.Config.Agent); err != nil {
-		return err
+		return loaded.Locate(err)
 	}
 	if _, err := eval.ParseSettings(loaded.Config.Evaluation); err != nil {
-		return err
+		return loaded.Locate(err)
 	}
 	if a.json {
 		return a.printJSON(struct {

@@ -105,13 +105,16 @@ func (a *app) copy(ctx context.Context, f *copyFlags) (err error) {
 // openStore opens the store that a data folder or a configuration file names.
 func (a *app) openStore(where string, opts ...rag.Option) (*rag.Engine, error) {
 	dir, loaded, err := a.storeSettings(where)
+	if err == nil && dir == where { // a configuration file may lie anywhere
+		err = rag.CheckDataDir(dir)
+	}
 	if err != nil {
 		return nil, err
 	}
 	opts = append(opts, rag.WithConfig(loaded.Config), rag.WithSecrets(loaded.Secrets...))
 	eng, err := rag.Open(dir, append(a.options(&loaded, a.logger()), opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", visible(where), err)
+		return nil, fmt.Errorf("%s: %w", visible(where), loaded.Locate(err))
 	}
 	return eng, nil
 }

@@ -31,6 +31,11 @@ func TestCopyAndCompare(t *testing.T) {
 	s.rag("copy", "--from", "one", "--to", "other").want(exitFingerprint)
 	s.rag("copy", "--from", "one", "--to", "one").want(exitFailed)
 	s.rag("copy", "--from", "one").want(exitUsage)
+	for _, args := range [][]string{{"copy", "--from", "one", "--to", "docs"}, {"init", "--dir", "docs"}, {"ingest", "docs", "--dir", "docs"}, {"restore", "none", "--dir", "docs"}} {
+		if out := s.rag(args...).want(exitFailed); !strings.Contains(out.stderr, "docs is no data folder and not empty, 0.md is in it") {
+			t.Errorf("%q: %s", args, out.stderr)
+		}
+	}
 	s.rag("copy", "--from", "none", "--to", "two").want(exitFailed)
 	s.rag("verify", "--repair", "--against", "flat", "--dir", "one").want(exitUsage)
 }

@@ -67,9 +67,17 @@ func (a *app) withDataIn(dir string, use func(*rag.Engine) error, changes []chan
 	if err != nil {
 		return err
 	}
+	if !a.snapshot {
+		if err := rag.CheckDataDir(dir); err != nil {
+			return err
+		}
+	}
 	c := loaded.Config
 	for _, apply := range changes {
 		apply(&c)
+	}
+	if len(changes) == 0 { // else the file does not say all that is in force
+		defer func() { err = loaded.Locate(err) }()
 	}
 	opts = append(opts, rag.WithConfig(c), rag.WithSecrets(loaded.Secrets...))
 	eng, err := rag.Open(dir, append(a.options(&loaded, a.logger()), opts...)...)

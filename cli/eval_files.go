@@ -16,16 +16,27 @@ import (
 )
 
 func newEvalValidate(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "validate FILE",
+	var f testSetFlags
+	cmd := &cobra.Command{
+		Use:   "validate FILE | --test-set FILE",
 		Short: "Report everything that is wrong with a test set",
 		Long: `eval validate reads a test set, or a folder of corpus.jsonl, queries.jsonl and qrels.tsv, and prints every problem with
-its line. What keeps a question from being used makes the exit code 1; remarks do not. It looks at no collection:
-` + "`rag eval --no-search`" + ` does.`,
-		Example: examples("rag eval validate questions.jsonl"),
-		Args:    exactly(1, "the file of a test set"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.evalValidate(args[0]) },
+its line. What keeps a question from being used makes the exit code 1; remarks do not. With --domain, filters are held
+against its fields and vocabulary. It looks at no collection: ` + "`rag eval --no-search`" + ` does.`,
+		Example: examples("rag eval validate questions.jsonl", "rag eval validate --test-set questions.jsonl --domain admissions.yaml"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.testSet != "" {
+				return exactly(0, "")(cmd, args)
+			}
+			return exactly(1, "the file of a test set")(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.testSet = append(args, f.testSet)[0]
+			return a.evalValidate(&f)
+		},
 	}
+	f.add(cmd, "file of questions, or folder of a labelled set, as if given as an argument")
+	return cmd
 }
 
 // validatedJSON is what validate prints.
@@ -35,7 +46,8 @@ type validatedJSON struct {
 	Problems  []eval.Problem `json:"problems"`
 }
 
-func (a *app) evalValidate(path string) error {
+func (a *app) evalValidate(f *testSetFlags) error {
+	path := f.testSet
 	out := validatedJSON{OK: true, Problems: []eval.Problem{}}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		set, err := eval.ReadBEIR(path)
@@ -48,8 +60,18 @@ func (a *app) evalValidate(path string) error {
 		if err != nil {
 			return err
 		}
+		set = set.Only(f.set)
+		set.Rename(f.fields)
 		out.Questions, out.Problems = len(set.Questions), append(out.Problems, problems...)
+		d, err := f.domain.load()
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			out.Problems = append(out.Problems, set.Refused(asOfItself(d))...)
+		}
 	}
+	slices.SortStableFunc(out.Problems, func(p, q eval.Problem) int { return cmp.Compare(p.Line, q.Line) })
 	out.OK = !slices.ContainsFunc(out.Problems, func(p eval.Problem) bool { return p.Fatal })
 	if err := a.present(out, func() {
 		p := a.paint(a.out)

@@ -113,7 +113,22 @@ func TestEvalReportsWhatGoesWrong(t *testing.T) {
 	} {
 		s.in(t).rag(c.args...).want(c.code).says(c.says)
 	}
-	s.rag("eval", "validate", "wrong.jsonl").prints("problem line 1: no JSON object", "problem line 2", "0 questions can be used")
+	s.rag("eval", "validate", "wrong.jsonl").prints("problem line 1: want a JSON object", "problem line 2", "0 questions can be used")
+}
+
+// A misspelt key of a question does nothing, and everybody who measures is told; with a domain its filters are checked.
+func TestMisspeltKeysOfQuestions(t *testing.T) {
+	s := feesShell(t)
+	s.rag("ingest", "docs", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml").want(exitDone)
+	s.write("q.jsonl", `{"question": "tuition fee", "filtr": "country = uk", "expected_sources": ["new.md"]}
+{"question": "due", "filters": "contry = uk", "expected_sources": ["undated.md"]}
+{"question": "fee", "filters": {"country": "spain"}, "expected_sources": ["new.md"]}
+`)
+	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-c", "money").want(exitDone).says(`q.jsonl: line 1: filtr: it is not looked at: no field has this name, did you mean "filter"? (1 question)`)
+	s.rag("eval", "validate", "-t", "q.jsonl", "--domain", "fees.yaml").want(exitFailed).
+		prints("remark line 1", "problem line 2 (line-2) filters: filter on contry: the domain has no such field, did you mean \"country\"?", "problem line 3 (line-3) filters")
+	s.rag("eval", "validate", "q.jsonl", "-t", "q.jsonl").want(exitUsage)
+	s.rag("search", "fee", "--domain", "fees.yaml", "--filter", "contry = uk").want(exitFailed).says(`did you mean "country"?`)
 }
 
 func TestEvalBEIR(t *testing.T) {

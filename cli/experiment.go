@@ -158,9 +158,9 @@ func (f *experimentFlags) readGrid(x *eval.Experiment, base rag.Config) error {
 	if err != nil {
 		return err
 	}
-	grid, variants, err := eval.ReadGrid(data, base)
+	grid, variants, err := eval.ReadGrid(f.grid, data, base)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.grid, err)
+		return err
 	}
 	x.Variants = variants
 	if x.Baseline == "" {

@@ -34,6 +34,9 @@ type initJSON struct {
 
 func (a *app) init() error {
 	dir := a.dataDir()
+	if err := rag.CheckDataDir(dir); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make data folder: %w", err)
 	}

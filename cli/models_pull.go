@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -63,8 +62,8 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 	if err != nil {
 		return err
 	}
-	bar := m.pullBar()
-	p := modelhub.Puller{Mirror: cmp.Or(mirror, loaded.Getenv(mirrorVariable)), Progress: bar.step, Retrying: func(err error, after time.Duration) {
+	bar := m.progress()
+	p := modelhub.Puller{Mirror: cmp.Or(mirror, loaded.Getenv(mirrorVariable)), Progress: func(p modelhub.Progress) { bar.draw(pullLine(bar, p)) }, Retrying: func(err error, after time.Duration) {
 		bar.clear()
 		m.note("%v; trying again in %v", err, after)
 	}, Waiting: func(pid int) {
@@ -99,43 +98,10 @@ func (m *models) pull(ctx context.Context, name, mirror string) error {
 	return nil
 }
 
-// pullBar draws how far a file is, on one line of a terminal.
-type pullBar struct {
-	tty   *os.File // nil: draw nothing
-	drawn time.Time
-	file  string
-}
-
-// pullBar returns the bar of a pull: a silent one unless the error stream is a terminal.
-func (m *models) pullBar() *pullBar {
-	b := &pullBar{}
-	if f, ok := terminal(m.err); ok {
-		b.tty = f
-	}
-	return b
-}
-
-func (b *pullBar) step(p modelhub.Progress) {
-	now := time.Now()
-	if b.tty == nil || (p.File == b.file && now.Sub(b.drawn) < progressEvery && p.Done != p.Total) {
-		return
-	}
-	b.drawn, b.file = now, p.File
-	fmt.Fprintf(b.tty, "\r\x1b[K%s", pullLine(p))
-}
-
-// pullLine is the bar in words: how much of a file is here.
-func pullLine(p modelhub.Progress) string {
+// pullLine tells how much of a file is here.
+func pullLine(bar *progress, p modelhub.Progress) string {
 	if p.Total <= 0 {
 		return fmt.Sprintf("%s %s", p.File, size(p.Done))
 	}
-	full := int(barWidth * min(p.Done, p.Total) / p.Total)
-	return fmt.Sprintf("[%s%s] %s %s of %s", strings.Repeat("#", full), strings.Repeat("-", barWidth-full), p.File, size(p.Done), size(p.Total))
-}
-
-// clear takes the bar off the terminal.
-func (b *pullBar) clear() {
-	if b.tty != nil && !b.drawn.IsZero() {
-		fmt.Fprint(b.tty, "\r\x1b[K")
-	}
+	return fmt.Sprintf("%s%s %s of %s", bar.bar(p.Done, p.Total), p.File, size(p.Done), size(p.Total))
 }

@@ -176,7 +176,7 @@ func TestPullLine(t *testing.T) {
 		{"all", modelhub.Progress{File: "f", Done: 1024, Total: 1024}, "[########################] f 1.0 KiB of 1.0 KiB"},
 		{"of unknown size", modelhub.Progress{File: "f", Done: 3}, "f 3 B"},
 	} {
-		if got := pullLine(tt.p); got != tt.want {
+		if got := pullLine(&progress{tty: os.Stderr}, tt.p); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

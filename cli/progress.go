@@ -12,13 +12,15 @@ import (
 	"github.com/seed-d8745b77/rag"
 )
 
-// progress draws how far an ingest is, on one line of a terminal, once the work has lasted a while. With --verbose it
-// writes a line for each file instead.
+// progress tells how far a work is once it has lasted a while: on one line of a terminal, which it draws again and again, or
+// where there is none, as in a log, by a line now and then. With --verbose an ingest gets a line for each file instead.
 type progress struct {
-	tty      *os.File  // nil: draw nothing
-	log      io.Writer // with --verbose: each file gets a line here; else nil
+	tty      *os.File         // nil: no terminal
+	plain    io.Writer        // gets lines where there is no terminal; nil: nothing does
+	log      io.Writer        // with --verbose: each file gets a line here; else nil
+	now      func() time.Time // clock
 	start    time.Time
-	drawn    time.Time // zero: nothing is on the line
+	drawn    time.Time // zero: nothing was told
 	files    rag.Progress
 	passages int
 }
@@ -26,17 +28,23 @@ type progress struct {
 const (
 	progressAfter = time.Second            // shorter work needs no bar
 	progressEvery = 100 * time.Millisecond // often enough to look alive
+	plainEvery    = 10 * time.Second       // and to see in a log that it goes on
 	barWidth      = 24                     // columns
 	usualWidth    = 80                     // of a terminal that does not say
 )
 
-// progress returns the bar of a run: a silent one unless the error stream is a terminal.
+// progress returns what tells of a run on the error stream. With --json only a terminal is told: a log may hold both streams.
 func (a *app) progress() *progress {
-	p := &progress{start: time.Now()}
-	if a.verbose {
+	p := &progress{now: time.Now}
+	p.start = p.now()
+	f, isTerminal := terminal(a.err)
+	switch {
+	case a.verbose:
 		p.log = a.err
-	} else if f, ok := terminal(a.err); ok {
+	case isTerminal:
 		p.tty = f
+	case !a.json:
+		p.plain = a.err
 	}
 	return p
 }
@@ -45,9 +53,6 @@ func (a *app) progress() *progress {
 func (p *progress) step(s rag.Progress) {
 	if p.log != nil && s.Stage == rag.StageLoad {
 		fmt.Fprintf(p.log, "read %d/%d %s\n", s.Done, s.Total, place(s.URI))
-	}
-	if p.tty == nil {
-		return
 	}
 	switch s.Stage {
 	case rag.StageLoad:
@@ -58,10 +63,15 @@ func (p *progress) step(s rag.Progress) {
 	p.draw(p.line())
 }
 
-// draw puts a text on the line, unless it is too early for that.
+// draw tells how far the work is, unless it is too early for that.
 func (p *progress) draw(line string) {
-	now := time.Now()
-	if p.tty == nil || now.Sub(p.start) < progressAfter || now.Sub(p.drawn) < progressEvery {
+	now := p.now()
+	switch {
+	case p.plain != nil && now.Sub(p.start) >= plainEvery && now.Sub(p.drawn) >= plainEvery:
+		p.drawn = now
+		fmt.Fprintf(p.plain, "progress: %s\n", line)
+		return
+	case p.tty == nil || now.Sub(p.start) < progressAfter || now.Sub(p.drawn) < progressEvery:
 		return
 	}
 	p.drawn = now
@@ -74,18 +84,23 @@ func (p *progress) draw(line string) {
 
 // line is the bar in words: files read, passages embedded, the file that was read last.
 func (p *progress) line() string {
-	full := 0
-	if p.files.Total > 0 {
-		full = barWidth * p.files.Done / p.files.Total
-	}
-	line := fmt.Sprintf("[%s%s] %d/%d files", strings.Repeat("#", full), strings.Repeat("-", barWidth-full), p.files.Done, p.files.Total)
+	line := p.bar(int64(p.files.Done), int64(p.files.Total)) + fmt.Sprintf("%d/%s", p.files.Done, count(p.files.Total, "file"))
 	if p.passages > 0 {
-		line += fmt.Sprintf(" · %d passages embedded", p.passages)
+		line += fmt.Sprintf(" · %s embedded", count(p.passages, "passage"))
 	}
 	if p.files.URI != "" {
 		line += " · " + place(p.files.URI)
 	}
 	return line
+}
+
+// bar shows a share as a bar with a blank behind it: "[###---] ". In a log, and where the whole is not known, there is none.
+func (p *progress) bar(done, total int64) string {
+	if p.tty == nil || total <= 0 {
+		return ""
+	}
+	full := int(barWidth * min(done, total) / total)
+	return fmt.Sprintf("[%s%s] ", strings.Repeat("#", full), strings.Repeat("-", barWidth-full))
 }
 
 // clear takes the bar off the terminal.

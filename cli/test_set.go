@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
 	"github.com/seed-d8745b77/rag/eval"
 )
 
@@ -34,6 +37,7 @@ func (a *app) testSet(f *testSetFlags) (*eval.TestSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.noteIgnored(set)
 	d, err := f.domain.load()
 	if err != nil || d == nil {
 		return set, err
@@ -56,6 +60,27 @@ func (a *app) ruled(ctx context.Context, eng *rag.Engine, set *eval.TestSet, f *
 			q.NoDomain = true
 			return q, nil
 		}
-		return d.Query(q, q.AsOf)
+		return asOfItself(d)(q)
 	})
+}
+
+// asOfItself are the rules of a domain for questions that have a date of their own.
+func asOfItself(d *domain.Domain) func(rag.Query) (rag.Query, error) {
+	return func(q rag.Query) (rag.Query, error) { return d.Query(q, q.AsOf) }
+}
+
+// noteIgnored tells of keys that no question has: one that is misspelt does nothing. Sets of other systems have some of their
+// own, so each is told once.
+func (a *app) noteIgnored(set *eval.TestSet) {
+	questions, first := map[string]int{}, map[string]eval.Problem{}
+	for _, p := range set.Problems {
+		if p.Ignored {
+			if questions[p.Field]++; questions[p.Field] == 1 {
+				first[p.Field] = p
+			}
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(questions)) {
+		a.note("%s: line %d: %s: %s (%s)", set.Source.Path, first[field].Line, field, first[field].Message, count(questions[field], "question"))
+	}
 }

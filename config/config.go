@@ -43,6 +43,7 @@ type Loaded struct {
 	Secrets []string
 
 	origins map[string]Origin
+	lines   Lines
 	lookup  func(string) (string, bool) // nil: that of the process
 }
 
@@ -118,7 +119,7 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err != nil || root == nil {
 		return loaded, err
 	}
-	r := reader{file: path, origins: map[string]Origin{}, lookup: lookup}
+	r := reader{file: path, origins: map[string]Origin{}, lines: map[string]int{}, lookup: lookup}
 	values, err := r.value(root, reflect.TypeFor[rag.Config](), "")
 	if err != nil {
 		return Loaded{}, err
@@ -126,7 +127,7 @@ func Parse(path string, data []byte, lookup func(string) (string, bool)) (Loaded
 	if err := merge(&loaded.Config, values); err != nil {
 		return Loaded{}, fmt.Errorf("%s: %w", path, err)
 	}
-	loaded.origins, loaded.Secrets = r.origins, r.secrets
+	loaded.origins, loaded.lines, loaded.Secrets = r.origins, Lines{path, r.lines}, r.secrets
 	return loaded, nil
 }
 

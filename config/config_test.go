@@ -16,7 +16,7 @@ import (
 
 // parse reads text with two variables in the environment, one of them empty.
 func parse(text string) (config.Loaded, error) {
-	env := map[string]string{"KEY": "s3cret", "EMPTY": "", "N": "7"}
+	env := map[string]string{"KEY": "s3cret", "EMPTY": "", "N": "7", "MANY": "123456"}
 	return config.Parse("rag.yaml", []byte(text), func(name string) (string, bool) {
 		v, ok := env[name]
 		return v, ok
@@ -79,7 +79,17 @@ func TestErrorsNameTheLine(t *testing.T) {
 		{"text for a switch", "retrieval: {enable_dense: on}", "want true or false, got a text"},
 		{"infinite", "retrieval: {dense_weight: .inf}", "want a number, got one that is too large"},
 		{"list for a group", "retrieval: [1]", "rag.yaml:1: retrieval: want keys and values, got a list"},
-		{"list at the top", "- a", "rag.yaml:1: configuration: want keys and values, got a list"},
+		{"list at the top", "- a", "rag.yaml:1: the file: want keys and values, got a list"},
+		{"misspelt provider", "llm:\n  providr: ollama\n  model: m", `rag.yaml:2: unknown key "llm.providr", did you mean "provider"?`},
+		{"misspelt provider where there is a default", "embedder: {providers: local}", `unknown key "embedder.providers", did you mean "provider"?`},
+		{"misspelt provider in a list", "transforms:\n  - provder: refine", `rag.yaml:2: unknown key "transforms.0.provder", did you mean "provider"?`},
+		{"settings without a provider", "\nrerank:\n  model: m", "rag.yaml:3: rerank: there are settings, and no provider is named"},
+		{"settings of an empty name", "ocr:\n  provider:\n  languages: [eng]", "rag.yaml:2: ocr: there are settings, and no provider is named"},
+		{"zero for a number that has another default", "retrieval:\n  dense_top_k: 0", "rag.yaml:2: retrieval.dense_top_k: want a whole number from 1 to 10000, got 0"},
+		{"zero within the range", "answer: {refuse_below: 0}", "rag.yaml:1: answer.refuse_below: 0 stands for the default, 0.4"},
+		{"too large a number", "retrieval: {top_k: 999999999999}", "rag.yaml:1: retrieval.top_k: want a whole number from 1 to 10000, got 999999999999"},
+		{"too small a number", "answer: {refuse_below: -2}", "rag.yaml:1: answer.refuse_below: want a number from -1 to 1, got -2"},
+		{"number of a variable without quotes", "retrieval:\n  top_k: ${MANY}", "rag.yaml:2: retrieval.top_k: want a whole number from 1 to 10000, got another"},
 		{"list for a provider", "splitter: [a]", "rag.yaml:1: splitter: want keys and values, got a list"},
 		{"group for a list", "transforms: {a: 1}", "rag.yaml:1: transforms: want a list, got keys and values"},
 		{"transform without a name", "transforms:\n  - n: 1", "rag.yaml:2: transforms.0: the key provider is missing"},
@@ -186,7 +196,7 @@ func TestHider(t *testing.T) {
 // A variable may choose a provider, a model or a number: that is no secret, unless it is one elsewhere, and no trace
 // writes *** for the word "openai".
 func TestChoicesFromTheEnvironmentAreShown(t *testing.T) {
-	env := map[string]string{"LLM": "openai", "MODEL": "gpt-small", "KEY": "s3cret-s3cret", "TOP": "100000"}
+	env := map[string]string{"LLM": "openai", "MODEL": "gpt-small", "KEY": "s3cret-s3cret", "TOP": "9999"}
 	loaded, err := config.Parse("rag.yaml", []byte("llm: {provider: \"${LLM}\", model: \"${MODEL}\", api_key: \"${KEY}\", headers: {provider: \"${KEY}-2\"}}\n"+
 		"rerank: {provider: http, model: \"m-${KEY}\"}\nretrieval:\n  top_k: ${TOP}\n"),
 		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
@@ -195,13 +205,13 @@ func TestChoicesFromTheEnvironmentAreShown(t *testing.T) {
 	}
 	for _, v := range config.Redacted(loaded) {
 		want, ok := map[string]any{"llm.provider": "openai", "llm.model": "gpt-small", "llm.api_key": "***", "llm.headers.provider": "***",
-			"rerank.model": "m-***", "retrieval.top_k": 100000}[v.Key]
+			"rerank.model": "m-***", "retrieval.top_k": 9999}[v.Key]
 		if ok && v.Value != want {
 			t.Errorf("%s is %v, want %v", v.Key, v.Value, want)
 		}
 	}
 	hide := loaded.Hider()
-	if got := hide("gpt-small of 100000 with s3cret-s3cret"); got != "gpt-small of 100000 with ***" {
+	if got := hide("gpt-small of 9999 with s3cret-s3cret"); got != "gpt-small of 9999 with ***" {
 		t.Errorf("hidden: %q", got)
 	}
 }

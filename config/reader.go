@@ -5,19 +5,22 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // reader turns YAML nodes into values for encoding/json, checked against the type that will hold them.
 type reader struct {
 	file    string
-	lookup  func(string) (string, bool)
+	lookup  func(string) (string, bool) // nil: texts stay as they are
 	origins map[string]Origin // by path: "retrieval.top_k", "transforms.0.provider"
+	lines   map[string]int    // of keys and of elements of lists, by path
 	secrets []string          // values of variables in texts that may be secrets
 }
 
@@ -55,8 +58,12 @@ func (r *reader) value(n *yaml.Node, t reflect.Type, path string) (any, error) {
 		return r.value(n, t.Elem(), path)
 	case t.Kind() == reflect.Struct:
 		return r.object(n, t, path)
-	case t.Kind() == reflect.Map:
+	case t.Kind() == reflect.Map && t.Elem() == rawType:
 		return r.settingsByName(n, path)
+	case t.Kind() == reflect.Map:
+		return r.byName(n, t.Elem(), path)
+	case t.Kind() == reflect.Interface:
+		return r.free(n, path)
 	case t.Kind() == reflect.Slice:
 		return r.list(n, t.Elem(), path)
 	}
@@ -86,6 +93,7 @@ func (r *reader) pairs(n *yaml.Node, path string) ([]pair, error) {
 			return nil, r.errorf(k, "key %q is given twice, first in line %d", join(path, k.Value), line)
 		}
 		first[k.Value] = k.Line
+		r.lines[join(path, k.Value)] = k.Line
 		all = append(all, pair{k.Value, k, v})
 	}
 	return all, nil
@@ -99,12 +107,15 @@ func (r *reader) object(n *yaml.Node, t reflect.Type, path string) (any, error) 
 	fields, names := fieldsOf(t)
 	out := map[string]any{}
 	for _, p := range pairs {
-		ft, ok := fields[p.key]
+		field, ok := fields[p.key]
 		if !ok {
 			return nil, r.errorf(p.node, "unknown key %q%s (known: %s)", join(path, p.key), rag.DidYouMean(p.key, names), strings.Join(names, ", "))
 		}
-		v, err := r.value(p.value, ft, join(path, p.key))
+		v, err := r.value(p.value, field.Type, join(path, p.key))
 		if err != nil {
+			return nil, err
+		}
+		if err := r.inRange(p.value, field, v, join(path, p.key)); err != nil {
 			return nil, err
 		}
 		if v != nil {
@@ -114,13 +125,50 @@ func (r *reader) object(n *yaml.Node, t reflect.Type, path string) (any, error) 
 	return out, nil
 }
 
-// fieldsOf returns the types of a struct's fields by JSON name, and the names in order.
-func fieldsOf(t reflect.Type) (map[string]reflect.Type, []string) {
-	fields := map[string]reflect.Type{}
+// inRange reports a number outside of the interval that its field names. In a file 0 stands for nothing but itself, so it is
+// wrong where the default is another number, which the engine would take in its place.
+func (r *reader) inRange(n *yaml.Node, field reflect.StructField, v any, path string) error {
+	interval, ok := strict.IntervalOf(field)
+	if !ok || v == nil {
+		return nil
+	}
+	x, _ := v.(float64)
+	if i, whole := v.(int64); whole {
+		x = float64(i)
+	}
+	standard := defaultOf(path)
+	switch {
+	case x == 0 && standard == 0, x != 0 && interval.Has(x):
+		return nil
+	case x == 0 && interval.Has(x):
+		return r.errorf(n, "%s: 0 stands for the default, %v: leave the key out for that, or give another number", path, standard)
+	}
+	if r.origins[path].Env != "" { // it may be a secret
+		return r.errorf(n, "%s: want %s %s, got another", path, kindName(field.Type), interval)
+	}
+	return r.errorf(n, "%s: %s", path, interval.Want(kindName(field.Type), x))
+}
+
+// defaultOf is the default of a number.
+func defaultOf(path string) float64 {
+	v := reflect.ValueOf(rag.DefaultConfig())
+	for name := range strings.SplitSeq(path, ".") {
+		fields, _ := fieldsOf(v.Type())
+		v = v.FieldByIndex(fields[name].Index)
+	}
+	if v.CanInt() {
+		return float64(v.Int())
+	}
+	return v.Float()
+}
+
+// fieldsOf returns a struct's fields by JSON name, and the names in order.
+func fieldsOf(t reflect.Type) (map[string]reflect.StructField, []string) {
+	fields := map[string]reflect.StructField{}
 	var names []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		fields[name] = t.Field(i).Type
+		fields[name] = t.Field(i)
 		names = append(names, name)
 	}
 	return fields, names
@@ -135,10 +183,13 @@ func (r *reader) provider(n *yaml.Node, path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.namesProvider(pairs, path); err != nil {
+		return nil, err
+	}
 	out := map[string]any{}
 	for _, p := range pairs {
 		var t reflect.Type
-		if p.key == "provider" {
+		if p.key == providerKey {
 			t = reflect.TypeFor[string]()
 		}
 		v, err := r.value(p.value, t, join(path, p.key))
@@ -147,6 +198,55 @@ func (r *reader) provider(n *yaml.Node, path string) (any, error) {
 		}
 		if v != nil {
 			out[p.key] = v
+		}
+	}
+	return out, nil
+}
+
+// providerKey is the key of a provider's name among its settings.
+const providerKey = "provider"
+
+// namesProvider reports settings that nothing would read, since no provider is named and none is the default, and a key that
+// is meant to name one, by its spelling.
+func (r *reader) namesProvider(pairs []pair, path string) error {
+	for _, p := range pairs {
+		if p.key == providerKey && p.value.ShortTag() != "!!null" {
+			return nil
+		}
+	}
+	for _, p := range pairs {
+		if near := rag.DidYouMean(p.key, []string{providerKey}); near != "" && p.key != providerKey {
+			return r.errorf(p.node, "unknown key %q%s", join(path, p.key), near)
+		}
+	}
+	if len(pairs) > 0 && slices.Contains(noneByDefault, path) {
+		return r.errorf(pairs[0].node, "%s: there are settings, and no provider is named: add the key %s", path, providerKey)
+	}
+	return nil
+}
+
+// noneByDefault are the slots that are empty where the file names no provider.
+var noneByDefault = func() (paths []string) {
+	c := reflect.ValueOf(rag.DefaultConfig())
+	for i := range c.NumField() {
+		if p, ok := c.Field(i).Interface().(rag.ProviderConfig); ok && p.Provider == rag.None {
+			name, _, _ := strings.Cut(c.Type().Field(i).Tag.Get("json"), ",")
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}()
+
+// byName reads a mapping whose keys are anyone's.
+func (r *reader) byName(n *yaml.Node, elem reflect.Type, path string) (any, error) {
+	pairs, err := r.pairs(n, path)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for _, p := range pairs {
+		if out[p.key], err = r.value(p.value, elem, join(path, p.key)); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
@@ -176,6 +276,7 @@ func (r *reader) list(n *yaml.Node, elem reflect.Type, path string) (any, error)
 	}
 	out := []any{}
 	for i, e := range n.Content {
+		r.lines[join(path, strconv.Itoa(i))] = e.Line
 		v, err := r.value(e, elem, join(path, strconv.Itoa(i)))
 		if err != nil {
 			return nil, err
@@ -225,7 +326,7 @@ func (r *reader) scalar(n *yaml.Node, t reflect.Type, path string) (any, error) 
 	}
 	origin := Origin{File: r.file, Line: n.Line}
 	text, tag := n.Value, n.ShortTag()
-	if tag == "!!str" {
+	if tag == "!!str" && r.lookup != nil {
 		var err error
 		var values []string
 		if text, origin.Env, values, err = expand(text, r.lookup); err != nil {
@@ -275,7 +376,7 @@ func convert(text, tag string, kind reflect.Kind) (any, bool) {
 
 func at(path string) string {
 	if path == "" {
-		return "configuration"
+		return "the file"
 	}
 	return path
 }

@@ -155,17 +155,28 @@ func TestParseRefusesOtherFiles(t *testing.T) {
 	}
 }
 
+// A domain knows its fields: a filter on another is a slip, wherever it stands.
+func TestQueryRefusesUnknownFields(t *testing.T) {
+	d := parse(t, small)
+	for _, f := range []rag.Filter{rag.Eq("contry", "uk"), rag.Or(rag.Eq("country", "uk"), rag.Not(rag.Exists("contry")))} {
+		_, err := d.Query(rag.Query{Text: "x", Filter: f}, time.Now())
+		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `the domain has no such field, did you mean "country"?`) {
+			t.Errorf("%s: error %v", f, err)
+		}
+	}
+}
+
 func TestQuery(t *testing.T) {
 	d := parse(t, small)
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	forced := rag.And(rag.Eq("area", "fees"), rag.Eq("public", true), rag.Eq("year", 2026))
-	got, err := d.Query(rag.Query{Text: "x", Filter: rag.And(rag.Eq("country", "uk"), rag.Not(rag.In("kind", "Guide", 5)), rag.Eq("other", "uk"))}, now)
+	got, err := d.Query(rag.Query{Text: "x", Filter: rag.And(rag.Eq("country", "uk"), rag.Not(rag.In("kind", "Guide", 5)), rag.Eq("title", "uk"))}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := rag.Query{
 		Text: "x", Collection: "money", AsOf: now, NoDomain: true,
-		Filter: rag.And(forced, rag.And(rag.Eq("country", "united_kingdom"), rag.Not(rag.In("kind", "guide", 5)), rag.Eq("other", "uk"))),
+		Filter: rag.And(forced, rag.And(rag.Eq("country", "united_kingdom"), rag.Not(rag.In("kind", "guide", 5)), rag.Eq("title", "uk"))),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

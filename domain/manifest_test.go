@@ -152,7 +152,7 @@ func TestManifestReportsAllMistakesAtOnce(t *testing.T) {
 	for _, one := range p.List {
 		got = append(got, fmt.Sprintf("%d %s", one.Line, one.Field))
 	}
-	if diff := cmp.Diff([]string{"0 document_path", "1 country", "1 x", "2 ", "3 country", "3 document_path", "3 tags"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"1 country", "1 x", "2 ", "3 country", "3 document_path", "3 tags", "0 document_path"}, got); diff != "" {
 		t.Errorf("%s\n%v", diff, err)
 	}
 }
@@ -212,4 +212,24 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Problems come by line; what concerns the whole file, such as a file that a broken line would have named, comes behind them.
+func TestManifestListsProblemsByLine(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"docs/a.md": "a", "docs/b.md": "b", "docs/c.md": "c",
+		"docs/manifest.jsonl": "{\"document_path\": \"a.md\" oops\n{\"document_path\": \"b.md\", \"country\": \"nowhere\"}\n{\"document_path\": \"none.md\", \"country\": \"uk\"}\n",
+	})
+	_, err := parse(t, small).Manifest(filepath.Join(dir, "docs", "manifest.jsonl"), filepath.Join(dir, "docs"))
+	var wrong *domain.FileError
+	if !errors.As(err, &wrong) {
+		t.Fatal(err)
+	}
+	var lines []int
+	for _, p := range wrong.List {
+		lines = append(lines, p.Line)
+	}
+	if diff := cmp.Diff([]int{1, 2, 3, 0, 0}, lines); diff != "" {
+		t.Errorf("%s\n%v", diff, err)
+	}
 }

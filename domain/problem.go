@@ -91,8 +91,8 @@ func problems(file string, list []Problem) error {
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(list, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	slices.SortStableFunc(list, func(a, b Problem) int { // what concerns the whole file, often because of a line, comes last
+		return cmp.Or(cmp.Compare(uint(a.Line-1), uint(b.Line-1)), cmp.Compare(a.Column, b.Column))
 	})
 	return &FileError{file, list}
 }

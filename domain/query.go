@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
 )
 
 // Query completes a question about the domain: its collection where none is named, its forced filter, the words of its
-// vocabulary for other names of them, and its validity policy. A question without AsOf is asked as of now. A value that
-// is in no vocabulary is rag.ErrInvalid. The domain that the collection remembers has no say any more.
+// vocabulary for other names of them, and its validity policy. A question without AsOf is asked as of now. A filter on what is no
+// field of the domain, nor one that the engine gives every passage, and a value that is in no vocabulary are rag.ErrInvalid. The
+// domain that the collection remembers has no say any more.
 func (d *Domain) Query(q rag.Query, now time.Time) (rag.Query, error) {
 	if q.Collection == "" {
 		q.Collection = d.Collection
@@ -40,6 +42,13 @@ func (d *Domain) ForcedFilter() rag.Filter {
 	return rag.And(all...)
 }
 
+// filterable are the names that a filter can ask for: the domain's, and those that the engine gives values of its own.
+func (d *Domain) filterable() []string {
+	names := slices.Concat(d.names(), slices.Sorted(maps.Keys(d.Forced)), reserved, []string{FieldTitle, rag.FieldLanguage})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // canonical puts the values that a filter asks for into the words of the vocabulary.
 func (d *Domain) canonical(f rag.Filter) (rag.Filter, error) {
 	f.Args, f.Values = slices.Clone(f.Args), slices.Clone(f.Values)
@@ -50,6 +59,9 @@ func (d *Domain) canonical(f rag.Filter) (rag.Filter, error) {
 		}
 	}
 	field, ok := d.Field(f.Field)
+	if known := d.filterable(); !ok && f.Field != "" && !slices.Contains(known, f.Field) {
+		return f, fmt.Errorf("filter on %s: the domain has no such field%s (fields: %s): %w", f.Field, rag.DidYouMean(f.Field, known), strings.Join(known, ", "), rag.ErrInvalid)
+	}
 	if !ok || field.Enum == nil || f.Op != rag.OpEq && f.Op != rag.OpIn {
 		return f, nil
 	}

@@ -33,7 +33,7 @@ func Missing(ctx context.Context, eng *rag.Engine, collection string, set *TestS
 		q := &set.Questions[i]
 		for _, name := range sortedKeys(q.Documents) {
 			if q.Documents[name] > 0 && !has(name) {
-				problems = append(problems, Problem{q.Line, q.ID, "expected_sources", fmt.Sprintf("document %q is not in the collection", name), true})
+				problems = append(problems, Problem{Line: q.Line, ID: q.ID, Field: "expected_sources", Message: fmt.Sprintf("document %q is not in the collection", name), Fatal: true})
 			}
 		}
 		for _, id := range sortedKeys(q.Chunks) {
@@ -41,7 +41,7 @@ func Missing(ctx context.Context, eng *rag.Engine, collection string, set *TestS
 				continue
 			}
 			if _, err := eng.Chunk(ctx, collection, id); errors.Is(err, rag.ErrNotFound) {
-				problems = append(problems, Problem{q.Line, q.ID, "expected_chunk_ids", fmt.Sprintf("passage %q is not in the collection: it was made anew or deleted", id), true})
+				problems = append(problems, Problem{Line: q.Line, ID: q.ID, Field: "expected_chunk_ids", Message: fmt.Sprintf("passage %q is not in the collection: it was made anew or deleted", id), Fatal: true})
 			} else if err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func (a *Acceptance) check(q *Question, kind string, ok bool, format string, arg
 	a.Checked++
 	a.Checks[kind]++
 	if !ok {
-		a.Problems = append(a.Problems, Problem{q.Line, q.ID, kind, fmt.Sprintf(format, args...), true})
+		a.Problems = append(a.Problems, Problem{Line: q.Line, ID: q.ID, Field: kind, Message: fmt.Sprintf(format, args...), Fatal: true})
 	}
 }
 

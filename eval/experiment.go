@@ -78,7 +78,7 @@ func (x *Experiment) Run(ctx context.Context) (*Report, error) {
 	}
 	for i, v := range x.Variants {
 		if err := x.variant(ctx, v, measures, report, i); err != nil {
-			return nil, fmt.Errorf("variant %s: %w", v.Name, err)
+			return nil, v.explain(err)
 		}
 	}
 	base := &report.Variants[at]

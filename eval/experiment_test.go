@@ -99,7 +99,7 @@ func newExperiment(t *testing.T, n int) *eval.Experiment {
 
 func TestExperimentShowsAWrongPrefix(t *testing.T) {
 	x := newExperiment(t, 30)
-	grid, variants, err := eval.ReadGrid([]byte(`
+	grid, variants, err := eval.ReadGrid("grid.yaml", []byte(`
 baseline: dense
 metrics: [ndcg@10, mrr]
 variants:
@@ -156,7 +156,7 @@ func TestExperimentOverACollection(t *testing.T) {
 		chunk = c
 	}
 	set := parse(t, fmt.Sprintf(`{"id":"q","question":"notice period","key_sentence":"the notice period is three months","expected_chunk_ids":[%q]}`, chunk.ID))
-	_, variants, err := eval.ReadGrid([]byte("variants: [{name: hybrid}, {name: small, mode: hybrid, config: {splitter: {max_tokens: 40}}}]"), testConfig())
+	_, variants, err := eval.ReadGrid("grid.yaml", []byte("variants: [{name: hybrid}, {name: small, mode: hybrid, config: {splitter: {max_tokens: 40}}}]"), testConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,18 +204,31 @@ func TestExperimentsThatMakeNoSense(t *testing.T) {
 	if _, err := eval.Named(testConfig(), []string{"hybrid", "dens"}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `did you mean "dense"`) {
 		t.Errorf("unknown variant: error %v", err)
 	}
+	for text, want := range map[string]string{
+		"variants:\n- name: a\n  config:\n    retrieval: {top_k: x}":     "grid.yaml:4: variants.0.config.retrieval.top_k: want a whole number, got a text",
+		"variants:\n- name: a\n  config: {retrieval: {top_kk: 3}}":       `grid.yaml:3: variants.0.config.retrieval.top_kk: unknown key, did you mean "top_k"?`,
+		"variants:\n- name: a\n  config: {retrieval: {top_k: -3}}":       "grid.yaml:3: variants.0.config.retrieval.top_k: want a whole number from 1 to 10000, got -3",
+		"grid:\n  fusion.provider: [rrf]\n  retrieval.dense_weight: [x]": "grid.yaml:3: grid.retrieval.dense_weight: want a number, got a text",
+		"variants:\n- nmae: a":               `grid.yaml:2: unknown key "variants.0.nmae", did you mean "name"?`,
+		"variants:\n- name: a\n  mode: dens": `grid.yaml:3: variants.0.mode: "dens" is none, did you mean "dense"?`,
+		"variants: []\n---\ngrid: {}":        "grid.yaml:2: a second document begins",
+	} {
+		if _, _, err := eval.ReadGrid("grid.yaml", []byte(text), testConfig()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
 	for _, text := range []string{
 		"", "variants: [{mode: dense}]", "variants: [{name: a}, {name: a}]", "variants: [{name: a, config: {fussion: rrf}}]", "variants: 1", "variant: []",
 		"{baseline: b, variants: [{name: a}]}", "grid: {retrieval.dense_wait: [1]}", "grid: {retrieval.top_k: [x]}", "grid: {a: [1]}",
 	} {
-		if _, _, err := eval.ReadGrid([]byte(text), testConfig()); !errors.Is(err, rag.ErrInvalid) {
+		if _, _, err := eval.ReadGrid("grid.yaml", []byte(text), testConfig()); !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("%q: error %v, want ErrInvalid", text, err)
 		}
 	}
 }
 
 func TestGridCombines(t *testing.T) {
-	_, variants, err := eval.ReadGrid([]byte("grid: {fusion.provider: [rrf, dbsf], retrieval.dense_weight: [0.3, 0.6]}"), testConfig())
+	_, variants, err := eval.ReadGrid("grid.yaml", []byte("grid: {fusion.provider: [rrf, dbsf], retrieval.dense_weight: [0.3, 0.6]}"), testConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +301,7 @@ func FuzzReadGrid(f *testing.F) {
 	f.Add([]byte("baseline: a\nvariants: [{name: a, config: {fusion: dbsf}}, {name: dense}]\ngrid: {retrieval.top_k: [1, 2]}"))
 	f.Add([]byte("grid: {a.b: [1], a: [{b: 2}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, variants, err := eval.ReadGrid(data, testConfig())
+		_, variants, err := eval.ReadGrid("grid.yaml", data, testConfig())
 		if err != nil && !errors.Is(err, rag.ErrInvalid) {
 			t.Errorf("error %v", err)
 		}

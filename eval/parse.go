@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Parse reads a test set: JSON Lines, a JSON list of objects, or an object that holds such a list under one of the names
@@ -38,7 +39,7 @@ type parser struct {
 }
 
 func (p *parser) problem(line int, id, field string, fatal bool, format string, args ...any) {
-	p.problems = append(p.problems, Problem{line, id, field, fmt.Sprintf(format, args...), fatal})
+	p.problems = append(p.problems, Problem{Line: line, ID: id, Field: field, Message: fmt.Sprintf(format, args...), Fatal: fatal})
 }
 
 // whole returns the list of a file that is one JSON value, and the line on which it begins.
@@ -175,8 +176,8 @@ func (r *reader) remark(format string, args ...any) {
 func (p *parser) question(raw []byte, line int) {
 	r := &reader{parser: p, line: line}
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
-		r.fail("no JSON object: %v", err)
+	if err := strict.Decode(raw, &object); err != nil {
+		r.fail("want a JSON object: %v", err)
 		return
 	}
 	keys := sortedKeys(object)
@@ -194,6 +195,7 @@ func (p *parser) question(raw []byte, line int) {
 			read(r, object[key])
 		default:
 			r.remark("it is not looked at: no field has this name%s", rag.DidYouMean(key, sortedKeys(fields)))
+			r.problems[len(r.problems)-1].Ignored = true
 		}
 	}
 	r.finish()

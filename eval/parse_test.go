@@ -76,7 +76,7 @@ func TestParseReportsEveryProblemWithItsLine(t *testing.T) {
 		got = append(got, p.String())
 	}
 	want := []string{
-		"line 2: no JSON object: invalid character 'o' in literal null (expecting 'u')",
+		"line 2: want a JSON object: no JSON, at byte 2: invalid character 'o' in literal null (expecting 'u')",
 		"line 3 (a) expected_sources: an empty text is in the list",
 		"line 3 (a) question: it is missing or empty",
 		"line 3 (a) id: it is that of the question on line 1 too",
@@ -92,7 +92,7 @@ func TestParseReportsEveryProblemWithItsLine(t *testing.T) {
 		"line 6 (d): expected_status needs a business date, as_of",
 		`line 7 (e) expected_source_: it is not looked at: no field has this name, did you mean "expected_source"?`,
 		"line 7 (e): nothing says what should be found, nor that nothing can be: no metric will have a value",
-		"line 8: no JSON object: json: cannot unmarshal array into Go value of type map[string]json.RawMessage",
+		"line 8: want a JSON object: want keys and values, got a list",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

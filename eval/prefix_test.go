@@ -63,7 +63,7 @@ func TestAWrongPrefixOfARealModelIsASignificantLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, variants, err := eval.ReadGrid([]byte(`
+	_, variants, err := eval.ReadGrid("grid.yaml", []byte(`
 variants:
   - {name: right, mode: dense, config: {embedder: {provider: e5}}}
   - {name: wrong, mode: dense, config: {embedder: {provider: e5, wrong_side: true}}}

@@ -213,7 +213,7 @@ func Regrade(ctx context.Context, old *Run, set *TestSet, o Options) (*Run, erro
 		q := &set.Questions[i]
 		out, ok := kept[q.ID]
 		if !ok {
-			run.Problems = append(run.Problems, Problem{q.Line, q.ID, "", "the run has no such question", true})
+			run.Problems = append(run.Problems, Problem{Line: q.Line, ID: q.ID, Field: "", Message: "the run has no such question", Fatal: true})
 			out = Outcome{ID: q.ID, Question: q.Text, Error: "the run has no such question"}
 		}
 		run.Questions = append(run.Questions, out)

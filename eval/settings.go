@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -14,11 +13,11 @@ import (
 
 // Settings say who judges answers: the section "evaluation" of rag.yaml.
 type Settings struct {
-	Enabled  *bool    `json:"enabled"`  // default true; false: answers are not judged
-	Provider string   `json:"provider"` // "composite", the default, joins the backends; or the name of one
-	Backends []string `json:"backends"` // of BackendNames; default: all for which the engine has what they need
-	Metrics  []string `json:"metrics"`  // each backend takes those that it has, default all; names of retrieval metrics are allowed, which are always measured
-	Repeat   int      `json:"repeat"`   // times that the chat model judges each answer; default 1; at least 0
+	Enabled  *bool    `json:"enabled"`                 // default true; false: answers are not judged
+	Provider string   `json:"provider"`                // "composite", the default, joins the backends; or the name of one
+	Backends []string `json:"backends"`                // of BackendNames; default: all for which the engine has what they need
+	Metrics  []string `json:"metrics"`                 // each backend takes those that it has, default all; names of retrieval metrics are allowed, which are always measured
+	Repeat   int      `json:"repeat" range:"[0,1000]"` // times that the chat model judges each answer; default 1; at least 0
 }
 
 // Backends of answers' metrics.
@@ -43,16 +42,11 @@ var backendAliases = map[string]string{"custom": BackendOverlap, "ragas": Backen
 const composite = "composite"
 
 // ParseSettings reads the section "evaluation" of a configuration; nil is the zero Settings. Unknown keys and values that
-// cannot be right are ErrInvalid.
+// cannot be right are a *[rag.ConfigError].
 func ParseSettings(raw json.RawMessage) (Settings, error) {
 	var s Settings
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return s, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return s, fmt.Errorf("evaluation: %s: %w", strings.TrimPrefix(err.Error(), "json: "), rag.ErrInvalid)
+	if err := rag.DecodeSettings(raw, &s); err != nil {
+		return s, rag.InConfig("evaluation", err)
 	}
 	_, err := s.backends()
 	return s, err
@@ -69,7 +63,7 @@ func (s *Settings) backends() ([]string, error) {
 			names[i] = other
 		}
 		if !slices.Contains(BackendNames, names[i]) {
-			return nil, fmt.Errorf("evaluation: backend %q%s (known: %s): %w", name, rag.DidYouMean(name, BackendNames), strings.Join(BackendNames, ", "), rag.ErrInvalid)
+			return nil, &rag.ConfigError{Key: "evaluation", Err: fmt.Errorf("backend %q%s (known: %s): %w", name, rag.DidYouMean(name, BackendNames), strings.Join(BackendNames, ", "), rag.ErrInvalid)}
 		}
 	}
 	return names, nil

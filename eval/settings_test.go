@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 
 func TestSettingsThatMakeNoSense(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"backend": []}`: "unknown field", `{"backends": ["judges"]}`: `did you mean "judge"`, `{"provider": "x"}`: "known: overlap", `[]`: "evaluation",
+		`{"backend": []}`: "unknown key", `{"backends": ["judges"]}`: `did you mean "judge"`, `{"provider": "x"}`: "known: overlap", `[]`: "evaluation",
 	} {
 		if _, err := eval.ParseSettings([]byte(text)); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", text, err, want)

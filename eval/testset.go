@@ -85,6 +85,7 @@ type Problem struct {
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`
 	Fatal   bool   `json:"fatal"` // the question cannot be used
+	Ignored bool   `json:"-"`     // Field is a key that no question has, and does nothing
 }
 
 // String returns "line 3 (q7) field: message".
@@ -174,6 +175,21 @@ func (s *TestSet) Rename(names map[string]string) {
 	}
 }
 
+// filters is the field of a question's conditions on documents.
+const filters = "filters"
+
+// Refused lists the questions that rules refuse, such as those of a domain, with what they say.
+func (s *TestSet) Refused(rules func(rag.Query) (rag.Query, error)) []Problem {
+	var list []Problem
+	for i := range s.Questions {
+		q := &s.Questions[i]
+		if _, err := rules(q.Query("")); err != nil {
+			list = append(list, Problem{Line: q.Line, ID: q.ID, Field: filters, Message: strings.TrimSuffix(err.Error(), ": "+rag.ErrInvalid.Error()), Fatal: true})
+		}
+	}
+	return list
+}
+
 // Under returns the set with each question's filter and policy as rules make them of its query, such as those of a domain.
 // The first question that they refuse is an error with its line.
 func (s *TestSet) Under(rules func(rag.Query) (rag.Query, error)) (*TestSet, error) {
@@ -183,7 +199,7 @@ func (s *TestSet) Under(rules func(rag.Query) (rag.Query, error)) (*TestSet, err
 		q := &out.Questions[i]
 		query, err := rules(q.Query(""))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", Problem{Line: q.Line, ID: q.ID, Field: "filters"}.String(), err)
+			return nil, fmt.Errorf("%s: %w", Problem{Line: q.Line, ID: q.ID, Field: filters}, err)
 		}
 		q.Filter, q.NoDomain = query.Filter, query.NoDomain
 		if query.Expired && q.Expiry == "" && !q.AsOf.IsZero() {

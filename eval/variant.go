@@ -1,17 +1,14 @@
 package eval
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/config"
 )
 
 // Variant is one way of searching.
@@ -19,6 +16,16 @@ type Variant struct {
 	Name   string
 	Mode   rag.Mode // "": what the configuration enables
 	Config rag.Config
+
+	locate func(error) error // says where in a file of variants an error in Config is; nil: it comes from none
+}
+
+// explain says of an error that comes of a variant which it is, and where it stands.
+func (v *Variant) explain(err error) error {
+	if v.locate != nil {
+		err = v.locate(err)
+	}
+	return fmt.Errorf("variant %s: %w", v.Name, err)
 }
 
 // VariantNames are the variants that have a name of their own.
@@ -71,57 +78,86 @@ func unique(list []Variant) error {
 
 // Grid is a file of variants, in YAML.
 type Grid struct {
-	Baseline string           `yaml:"baseline"` // name of the variant that the others are compared with; "": the first
-	Metrics  []string         `yaml:"metrics"`  // nil: the default ones
-	Variants []GridVariant    `yaml:"variants"`
-	Grid     map[string][]any `yaml:"grid"` // values by key of rag.yaml ("fusion.provider"): every combination is a variant
+	Baseline string           `json:"baseline"` // name of the variant that the others are compared with; "": the first
+	Metrics  []string         `json:"metrics"`  // nil: the default ones
+	Variants []GridVariant    `json:"variants"`
+	Grid     map[string][]any `json:"grid"` // values by key of rag.yaml ("fusion.provider"): every combination is a variant
 }
 
 // GridVariant is a variant in a file: one that is known by its name, or changes to the configuration.
 type GridVariant struct {
-	Name   string         `yaml:"name"`
-	Mode   rag.Mode       `yaml:"mode"`
-	Config map[string]any `yaml:"config"` // as in rag.yaml, over the configuration in force
+	Name   string         `json:"name"`
+	Mode   rag.Mode       `json:"mode"`
+	Config map[string]any `json:"config"` // as in rag.yaml, over the configuration in force
 }
 
 // mostVariants bounds a grid: each is a run of its own.
 const mostVariants = 1000
 
-// ReadGrid reads a file of variants over a configuration. What cannot be right is ErrInvalid.
-func ReadGrid(data []byte, base rag.Config) (Grid, []Variant, error) {
+// ReadGrid reads the content of a file of variants over a configuration; name is used in messages. What cannot be right is
+// ErrInvalid, and the error names the line.
+func ReadGrid(name string, data []byte, base rag.Config) (Grid, []Variant, error) {
 	var g Grid
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&g); err != nil && !errors.Is(err, io.EOF) {
-		return g, nil, fmt.Errorf("variants: %v: %w", err, rag.ErrInvalid)
+	lines, err := config.Decode(name, data, &g)
+	if err != nil {
+		return g, nil, err
 	}
+	list, err := g.variants(base)
+	if _, known := errors.AsType[*rag.ConfigError](err); known {
+		return g, nil, lines.Locate(err)
+	} else if err != nil {
+		return g, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for i := range list {
+		key := "grid"
+		if i < len(g.Variants) {
+			key = fmt.Sprintf("variants.%d.config", i)
+		}
+		list[i].locate = func(err error) error {
+			if _, known := errors.AsType[*rag.ConfigError](err); !known {
+				return err
+			}
+			return lines.Locate(rag.InConfig(key, err))
+		}
+	}
+	return g, list, nil
+}
+
+// variants are those of the list, then those of the grid. Errors in one are a *rag.ConfigError.
+func (g *Grid) variants(base rag.Config) ([]Variant, error) {
 	var list []Variant
-	for _, gv := range g.Variants {
+	for i, gv := range g.Variants {
 		v, err := gv.variant(base)
 		if err != nil {
-			return g, nil, err
+			return nil, rag.InConfig(fmt.Sprintf("variants.%d", i), err)
 		}
 		list = append(list, v)
 	}
 	combined, err := combine(base, g.Grid)
 	if err != nil {
-		return g, nil, err
+		return nil, err
 	}
 	if list = append(list, combined...); len(list) > mostVariants {
-		return g, nil, fmt.Errorf("%d variants: the most is %d: %w", len(list), mostVariants, rag.ErrInvalid)
+		return nil, fmt.Errorf("%d variants: the most is %d: %w", len(list), mostVariants, rag.ErrInvalid)
 	}
 	if err := unique(list); err != nil {
-		return g, nil, err
+		return nil, err
 	}
 	if g.Baseline != "" && !slices.ContainsFunc(list, func(v Variant) bool { return v.Name == g.Baseline }) {
-		return g, nil, fmt.Errorf("baseline %q is none of the variants: %w", g.Baseline, rag.ErrInvalid)
+		return nil, &rag.ConfigError{Key: "baseline", Err: fmt.Errorf("%q is none of the variants: %w", g.Baseline, rag.ErrInvalid)}
 	}
-	return g, list, nil
+	return list, nil
 }
 
 func (gv *GridVariant) variant(base rag.Config) (Variant, error) {
 	if gv.Name == "" {
-		return Variant{}, fmt.Errorf("a variant has no name: %w", rag.ErrInvalid)
+		return Variant{}, &rag.ConfigError{Err: fmt.Errorf("the variant has no name: %w", rag.ErrInvalid)}
+	}
+	switch gv.Mode {
+	case "", rag.Hybrid, rag.Dense, rag.Sparse:
+	default:
+		modes := []string{string(rag.Hybrid), string(rag.Dense), string(rag.Sparse)}
+		return Variant{}, &rag.ConfigError{Key: "mode", Err: fmt.Errorf("%q is none%s (known: %s): %w", gv.Mode, rag.DidYouMean(string(gv.Mode), modes), strings.Join(modes, ", "), rag.ErrInvalid)}
 	}
 	v := Variant{Name: gv.Name, Mode: gv.Mode, Config: base}
 	if slices.Contains(VariantNames, gv.Name) && gv.Mode == "" {
@@ -133,10 +169,7 @@ func (gv *GridVariant) variant(base rag.Config) (Variant, error) {
 	}
 	var err error
 	v.Config, err = overlay(v.Config, gv.Config)
-	if err != nil {
-		err = fmt.Errorf("variant %q: %w", gv.Name, err)
-	}
-	return v, err
+	return v, rag.InConfig("config", err)
 }
 
 // combine makes a variant of each combination of values, in the order of the keys.
@@ -155,7 +188,7 @@ func combine(base rag.Config, grid map[string][]any) ([]Variant, error) {
 				made := v
 				var err error
 				if made.Config, err = overlay(v.Config, nested(strings.Split(key, "."), value)); err != nil {
-					return nil, fmt.Errorf("grid %s: %w", key, err)
+					return nil, atGrid(key, err)
 				}
 				made.Name = strings.TrimSpace(fmt.Sprintf("%s %s=%v", v.Name, key, value))
 				next = append(next, made)
@@ -166,6 +199,15 @@ func combine(base rag.Config, grid map[string][]any) ([]Variant, error) {
 	return list, nil
 }
 
+// atGrid says of an error in the values of a key of a grid where that stands.
+func atGrid(key string, err error) error {
+	var inside *rag.ConfigError
+	if errors.As(err, &inside) {
+		err = inside.Err // its key is the grid's, or a part of that
+	}
+	return &rag.ConfigError{Key: "grid." + key, Err: err}
+}
+
 // nested makes {"a": {"b": value}} of the path a, b.
 func nested(path []string, value any) map[string]any {
 	if len(path) == 1 {
@@ -174,7 +216,8 @@ func nested(path []string, value any) map[string]any {
 	return map[string]any{path[0]: nested(path[1:], value)}
 }
 
-// overlay puts changes over a configuration. Objects are merged, everything else is replaced; an unknown key is ErrInvalid.
+// overlay puts changes over a configuration. Objects are merged, everything else is replaced; what cannot be read is a
+// *rag.ConfigError.
 func overlay(base rag.Config, changes map[string]any) (rag.Config, error) {
 	if len(changes) == 0 {
 		return base, nil
@@ -192,12 +235,7 @@ func overlay(base rag.Config, changes map[string]any) (rag.Config, error) {
 	if data, err = json.Marshal(all); err != nil {
 		return c, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
-	}
-	return c, nil
+	return c, rag.DecodeSettings(data, &c)
 }
 
 // merge writes changes over values. The settings of another provider are not those of the one before.

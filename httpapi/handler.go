@@ -1,19 +1,20 @@
 package httpapi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"runtime/debug"
-	"strings"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/access"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // need is what a route wants of who asks.
@@ -209,34 +210,23 @@ func (c *call) read(into any) error {
 	default:
 		return badRequest("the body is %s: send application/json", cut(kind))
 	}
-	d := json.NewDecoder(http.MaxBytesReader(c.w, c.r.Body, c.o.MaxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return c.notJSON(err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return badRequest("the body is more than one JSON object")
-	}
-	return nil
-}
-
-// notJSON says what is wrong with a body.
-func (c *call) notJSON(err error) error {
+	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.o.MaxBody))
 	var large *http.MaxBytesError
-	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &large):
 		return err
-	case errors.As(err, &kind):
-		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: kind.Field, Message: fmt.Sprintf("%s is a %s: want %s", kind.Field, kind.Value, kind.Type)}
-	case errors.Is(err, io.EOF):
+	case err != nil:
+		return badRequest("the body did not come whole")
+	case len(bytes.TrimSpace(body)) == 0:
 		return badRequest("the body is empty: send a JSON object")
 	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		field = cut(strings.Trim(field, `"`))
-		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: field, Message: fmt.Sprintf("there is no field %q: see /openapi.json", field)}
+	err = strict.Decode(body, into)
+	var wrong *strict.Error
+	if errors.As(err, &wrong) {
+		field := cut(wrong.Field)
+		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: field, Message: cmp.Or(field, "the body") + ": " + wrong.Message}
 	}
-	return badRequest("the body is no JSON object")
+	return err
 }
 
 // number reads a whole number of the URL, initial where there is none.

@@ -33,9 +33,13 @@ func Register(p *rag.Providers) {
 	p.ChatModels.Register("failover", rag.Typed(func(env rag.Env, c FailoverConfig) (rag.ChatModel, error) {
 		var models []rag.ChatModel
 		for i, m := range c.Models {
+			at := fmt.Sprintf("models.%d", i)
+			if m.Provider == "" {
+				return nil, &rag.ConfigError{Key: at, Err: fmt.Errorf("the key provider is missing: %w", rag.ErrInvalid)}
+			}
 			model, err := p.ChatModels.New(m.Provider, env, m.Settings)
 			if err != nil {
-				return nil, fmt.Errorf("failover: model %d: %w", i+1, err)
+				return nil, rag.InConfig(at, err)
 			}
 			models = append(models, model)
 		}

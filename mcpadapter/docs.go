@@ -241,5 +241,5 @@ func runStats(ctx context.Context, c *call) (*reply, error) {
 		return nil, err
 	}
 	s := statistics{info.Chunks, info.Documents, all.total, info.Header.Dims}
-	return &reply{text: fmt.Sprintf("%d passages of %d documents in %d sections; vectors of length %d.", s.Chunks, s.Sources, s.Topics, s.Dim), data: s}, nil
+	return &reply{text: fmt.Sprintf("%s of %s in %s; vectors of length %d.", count(s.Chunks, "passage"), count(s.Sources, "document"), count(s.Topics, "section"), s.Dim), data: s}, nil
 }

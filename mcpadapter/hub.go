@@ -80,7 +80,7 @@ func (c *call) passages(ctx context.Context, res *rag.Result, intent string) (*r
 		return &reply{text: nothing(res.Query, res.Collection), data: data}, nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d passages from %q for: %s\n\n", len(res.Hits), res.Collection, res.Query)
+	fmt.Fprintf(&b, "%s from %q for: %s\n\n", count(len(res.Hits), "passage"), res.Collection, res.Query)
 	markdown(&b, data.Citations)
 	pictures, err := c.picturesOf(ctx, res, &b)
 	return &reply{text: b.String(), data: data, pictures: pictures}, err
@@ -190,7 +190,7 @@ func runDocumentSummary(ctx context.Context, c *call) (*reply, error) {
 	for _, img := range doc.Images {
 		s.Images = append(s.Images, summaryImage{img.ID, s.SourcePath, img.Page})
 	}
-	text := fmt.Sprintf("**%s**\n\n- source: %s\n- processed: %s, %s\n- %d passages, %d characters, %d a passage\n- %d pictures\n",
-		title(e.Title, e.URI), s.SourcePath, s.ProcessedAt, s.Status, s.ChunkCount, s.TotalChars, s.AvgChunkSize, len(s.Images))
+	text := fmt.Sprintf("**%s**\n\n- source: %s\n- processed: %s, %s\n- %s, %s, %d a passage\n- %s\n",
+		title(e.Title, e.URI), s.SourcePath, s.ProcessedAt, s.Status, count(s.ChunkCount, "passage"), count(s.TotalChars, "character"), s.AvgChunkSize, count(len(s.Images), "picture"))
 	return &reply{text: text, data: s}, nil
 }

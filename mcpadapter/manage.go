@@ -142,7 +142,7 @@ func (a *Adapter) deleteDocument() *tool {
 				return nil, err
 			}
 			d := deleted{rep.Existed, place(e.URI), rep.Chunks}
-			return &reply{text: fmt.Sprintf("Deleted %s with %d passages.", d.Source, d.Chunks), data: d}, nil
+			return &reply{text: fmt.Sprintf("Deleted %s with %s.", d.Source, count(d.Chunks, "passage")), data: d}, nil
 		},
 	}
 }

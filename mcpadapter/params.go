@@ -94,6 +94,9 @@ func (a args) whole(name string) int   { n, _ := a[name].(int); return n }
 // parse checks the arguments of a call. Errors are sentences that name the parameter and what it may be.
 func parse(params []param, raw json.RawMessage) (args, error) {
 	given := map[string]any{}
+	if !utf8.Valid(raw) { // encoding/json would put other characters in place of what is wrong
+		return nil, fmt.Errorf("the arguments are not UTF-8: %w", rag.ErrInvalid)
+	}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
@@ -122,9 +125,17 @@ func parse(params []param, raw json.RawMessage) (args, error) {
 	}
 	if len(given) > 0 { // one is enough to say
 		name := slices.Sorted(maps.Keys(given))[0]
-		return nil, fmt.Errorf("there is no parameter %q%s (there are: %s): %w", name, rag.DidYouMean(name, names), strings.Join(names, ", "), rag.ErrInvalid)
+		return nil, fmt.Errorf("there is no parameter %q%s (%s): %w", name, rag.DidYouMean(name, names), thereAre(names), rag.ErrInvalid)
 	}
 	return out, nil
+}
+
+// thereAre lists the parameters of a tool.
+func thereAre(names []string) string {
+	if len(names) == 0 {
+		return "it has none"
+	}
+	return "there are: " + strings.Join(names, ", ")
 }
 
 // check returns a value as the tool gets it.

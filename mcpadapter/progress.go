@@ -60,7 +60,7 @@ func (p *progress) tell(e stageEvent, message string) {
 // done tells that a stage of a search has ended; it is what rag.Query.Progress is given.
 func (p *progress) done(s rag.StageDone) {
 	e := stageEvent{Stage: s.Stage, Hits: &s.Hits, ElapsedMS: milliseconds(s.Elapsed)}
-	p.tell(e, fmt.Sprintf("%s: %d hits, %.1f ms", s.Stage, s.Hits, e.ElapsedMS))
+	p.tell(e, fmt.Sprintf("%s: %s, %.1f ms", s.Stage, count(s.Hits, "hit"), e.ElapsedMS))
 }
 
 // routed tells what a router made of the question.

@@ -185,3 +185,11 @@ func (s *shared) uris(ctx context.Context, collection string) (map[string][]stri
 	}
 	return known, err
 }
+
+// count returns "1 passage", "2 passages", and so on.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -226,7 +226,7 @@ func TestSettings(t *testing.T) {
 		"weight":                      {"hyde", `{"weight": -1}`, model, "weight is -1"},
 		"tries":                       {"hyde", `{"tries": -1}`, model, "tries"},
 		"turns":                       {"history", `{"max_turns": -1}`, model, "max_turns"},
-		"unknown":                     {"hyde", `{"wait": 1}`, model, "unknown setting"},
+		"unknown":                     {"hyde", `{"wait": 1}`, model, "unknown key"},
 	} {
 		_, err := rag.Default.QueryTransformers.New(tt.transform, rag.Env{Chat: tt.model}, json.RawMessage(tt.settings))
 		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), tt.says) {

@@ -374,7 +374,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		{"refine", `{"mode": "llm"}`, "needs a chat model"},
 		{"refine", `{"mode": "no"}`, "known: rules, llm"},
 		{"caption", `{"min_side": -1}`, "must not be below 0"},
-		{"tables", `{"x": 1}`, "unknown setting"},
+		{"tables", `{"x": 1}`, "unknown key"},
 	} {
 		_, err := p.Transformers.New(tt.name, rag.Env{}, []byte(tt.settings))
 		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {

@@ -75,7 +75,7 @@ func settings(kind string, data []byte) error {
 		if err != nil {
 			return err
 		}
-		_, _, err = eval.ReadGrid(data, base.Config)
+		_, _, err = eval.ReadGrid("grid.yaml", data, base.Config)
 		return err
 	}
 	return fmt.Errorf("a yaml block of %q is none that is known", kind)
