@@ -19,9 +19,9 @@ import (
 type reader struct {
 	file    string
 	lookup  func(string) (string, bool) // nil: texts stay as they are
-	origins map[string]Origin // by path: "retrieval.top_k", "transforms.0.provider"
-	lines   map[string]int    // of keys and of elements of lists, by path
-	secrets []string          // values of variables in texts that may be secrets
+	origins map[string]Origin           // by path: "retrieval.top_k", "transforms.0.provider"
+	lines   map[string]int              // of keys and of elements of lists, by path
+	secrets []string                    // values of variables in texts that may be secrets
 }
 
 var (

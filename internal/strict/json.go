@@ -45,10 +45,11 @@ func Decode(data []byte, into any) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return &Error{Message: "something follows the value: one is read"}
 	}
-	if wrong := Check(into); wrong != nil {
-		return wrong
+	wrong := Check(into)
+	if wrong == nil {
+		return nil
 	}
-	return nil
+	return wrong
 }
 
 // explain says in words what encoding/json found in data, which was to be of type t. Errors of types that read themselves
@@ -116,10 +117,10 @@ func unknown(raw json.RawMessage, t reflect.Type, path string) *Error {
 		_ = json.Unmarshal(raw, &object)
 		fields := fieldsOf(t)
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			in, known := t, true
+			in, known := typeOf(fields, key)
 			if t.Kind() == reflect.Map {
 				in = t.Elem()
-			} else if in, known = typeOf(fields, key); !known {
+			} else if !known {
 				names := slices.Sorted(maps.Keys(fields))
 				return &Error{join(path, key), "unknown key" + DidYouMean(key, names) + " (" + list(names) + ")"}
 			}

@@ -43,7 +43,7 @@ func TestDecode(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"all right", `{"name": "a", "weight": 1, "size": 5, "inner": {"turns": 9}, "list": [{}], "raw": {"any": 1}, "own": "x", "tries": 3, "TRIES": 2}`, ""},
 		{"zero is the default", `{"weight": 0, "inner": {"turns": 0}}`, ""},
-		{"unknown key", `{"nmae": "a"}`, `nmae: unknown key, did you mean "name"? (known: by_name, inner, list, name, numbers, on, own, raw, seed, size, texts, tries, weight)`},
+		{"unknown key", `{"nam": "a"}`, `nam: unknown key, did you mean "name"? (known: by_name, inner, list, name, numbers, on, own, raw, seed, size, texts, tries, weight)`},
 		{"unknown key inside", `{"inner": {"turn": 1}}`, `inner.turn: unknown key, did you mean "turns"? (known: turns)`},
 		{"unknown key in a list", `{"list": [{}, {"x": 1}]}`, "list.1.x: unknown key (known: turns)"},
 		{"unknown key in a map", `{"by_name": {"a": {"x": 1}}}`, "by_name.a.x: unknown key (known: turns)"},
