@@ -207,7 +207,7 @@ func (c *course) sound(ctx context.Context) error {
 func settled() int {
 	least := runtime.NumGoroutine()
 	for range 20 {
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 		least = min(least, runtime.NumGoroutine())
 	}
 	return least

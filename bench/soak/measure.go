@@ -58,11 +58,11 @@ func take(dir string) (m measurement) {
 	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // a file that has just gone
+			return nil //nolint:nilerr // a file that has just gone
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // likewise
 		}
 		size := float64(info.Size())
 		switch name := d.Name(); {
