@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/seed-d8745b77/rag"
@@ -210,7 +212,7 @@ func TestAStoreFailsAtEveryCallInTurn(t *testing.T) {
 // lives on.
 func TestTheCatalogFailsAtEveryWriteInTurn(t *testing.T) {
 	o, base, c := newOracle(t), newCrashBase(t, farPapers), newChange(farPapers)
-	full := errors.New("no space left on device")
+	full := syscall.ENOSPC
 	for _, name := range []string{"ingest", "delete", "drop", "reindex", "compact", "backup"} {
 		for at := 1; ; at += 1 + at/3 {
 			e, failed := base.errand(t, name), false
@@ -228,6 +230,8 @@ func TestTheCatalogFailsAtEveryWriteInTurn(t *testing.T) {
 				err := tasks[name].do(t.Context(), eng, c, e.Aside)
 				if done = !failed; failed && !errors.Is(err, full) {
 					t.Errorf("the error of the disk is not told: %v", err)
+				} else if failed && !strings.HasSuffix(err.Error(), "make room on the disk, then do it again: what was written before is whole") {
+					t.Errorf("it is not told what to do: %v", err)
 				}
 				if failed {
 					o.recovers(t, eng, tasks[name], c, e.Aside)

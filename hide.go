@@ -1,6 +1,9 @@
 package rag
 
-import "github.com/seed-d8745b77/rag/internal/secret"
+import (
+	"github.com/seed-d8745b77/rag/internal/remedy"
+	"github.com/seed-d8745b77/rag/internal/secret"
+)
 
 // What an engine says of failures holds no secret that it knows: the values of [WithSecrets], those of settings under keys
 // that name secrets, and what providers took from the environment. Providers keep their own keys out of their errors; this
@@ -11,8 +14,8 @@ import "github.com/seed-d8745b77/rag/internal/secret"
 // for what a program shows or keeps of failures beside the engine, such as those of a chat model that it asks itself.
 func (e *Engine) HideSecrets(text string) string { return e.tracing.secret.Hide(text) }
 
-// hide is deferred by the verbs.
-func (e *Engine) hide(err *error) { *err = withoutSecrets(e.tracing.secret, *err) }
+// hide is deferred by the verbs. What the system is short of is told with what to do about it.
+func (e *Engine) hide(err *error) { *err = withoutSecrets(e.tracing.secret, remedy.Of(*err)) }
 
 // hideReasons takes secrets out of what a search says about less than was asked.
 func (s *search) hideReasons() {

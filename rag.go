@@ -22,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed-d8745b77/rag/internal/remedy"
 	"github.com/seed-d8745b77/rag/internal/secret"
 	"io"
 	"log/slog"
@@ -106,7 +107,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	}
 	if dir != "" && !s.snapshot {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make data folder: %w", err)
+			return nil, remedy.OfFolder(fmt.Errorf("make data folder: %w", err))
 		}
 	}
 	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, lockWait: s.lockWait, state: &state{turns: &turns{}}}
@@ -119,7 +120,7 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 		e.turns = &shared.turns
 	}
 	if err := e.build(&s); err != nil {
-		return nil, withoutSecrets(secret.NewMasker(s.secrets), errors.Join(err, e.Close()))
+		return nil, withoutSecrets(secret.NewMasker(s.secrets), errors.Join(remedy.Of(err), e.Close()))
 	}
 	return e, nil
 }

@@ -23,15 +23,25 @@ type limits struct {
 	connections int           // at once; more wait until one ends
 }
 
-// usual are the limits of all servers. A body may take long, as a large upload over a slow line does, but it must go on.
+// usual are the limits of all servers; where few files may be open, connections are fewer. A body may take long, as a large
+// upload over a slow line does, but it must go on.
 var usual = limits{header: 10 * time.Second, pause: 30 * time.Second, idle: 2 * time.Minute, headBytes: 64 << 10, connections: 1024}
 
 // Serve answers on a listener until ctx is done. Then no new connection is taken, and calls under way have so long to end.
 // A client may take 10 seconds to send the head of a request, of at most 64 KiB, and may pause for 30 seconds in its body; a
-// connection without a request is closed after two minutes; and 1,024 connections are served at once.
+// connection without a request is closed after two minutes; and 1,024 connections are served at once, or half as many as the
+// process may have files open (ulimit -n).
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, grace time.Duration) error {
-	return serve(ctx, ln, h, grace, usual)
+	l := usual
+	if most := openFiles() / connectionShare; most > 0 {
+		l.connections = min(l.connections, most)
+	}
+	return serve(ctx, ln, h, grace, l)
 }
+
+// connectionShare is the part of the files that a process may have open that connections take at most, as 1/connectionShare:
+// the rest is for the data, which could not be written else while many clients are connected.
+const connectionShare = 2
 
 func serve(ctx context.Context, ln net.Listener, h http.Handler, grace time.Duration, l limits) error {
 	srv := &http.Server{Handler: goesOn(h, l.pause), ReadHeaderTimeout: l.header, IdleTimeout: l.idle, MaxHeaderBytes: l.headBytes}

@@ -25,10 +25,16 @@ const (
 	roleMain = "main" // be the command
 	roleHold = "hold" // open the data folder given as argument, and keep it until standard input ends
 	roleHost = "host" // have the command given as arguments serve, and wait to be killed
+
+	restriction = "RAG_TEST_RESTRICTION" // what the process takes from itself first; see restrict
 )
 
 func TestMain(m *testing.M) {
 	registerTestProviders()
+	if err := restrict(os.Getenv(restriction)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	switch os.Getenv(role) {
 	case roleMain:
 		Main()
@@ -48,7 +54,7 @@ func TestMain(m *testing.M) {
 }
 
 // registerTestProviders adds embedders that need no model: hash, other (another model) and hang, which says
-// "embedding" and then waits for the end of its context; keyed, which needs a key in the environment; and the reranker
+// "embedding" and then waits for the end of its context; halfway, which does so at its halfwayAt-th batch; keyed, which needs a key in the environment; and the reranker
 // backwards, which turns the list round.
 func registerTestProviders() {
 	register := func(name string, e *ragtest.HashEmbedder) {
@@ -60,6 +66,14 @@ func registerTestProviders() {
 	register("hang", &ragtest.HashEmbedder{Before: func(ctx context.Context, role rag.EmbedRole, _ []string) error {
 		if role == rag.AsPassage {
 			fmt.Fprintln(os.Stderr, "embedding")
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	}})
+	batches := 0
+	register("halfway", &ragtest.HashEmbedder{Before: func(ctx context.Context, role rag.EmbedRole, _ []string) error {
+		if batches++; batches == halfwayAt { // one batch at a time
+			fmt.Fprintln(os.Stderr, "halfway")
 			<-ctx.Done()
 		}
 		return ctx.Err()
@@ -88,6 +102,9 @@ func registerTestProviders() {
 	})})
 	rag.Default.Rerankers.Register("backwards", rag.Typed(func(rag.Env, struct{}) (rag.Reranker, error) { return backwards{}, nil }))
 }
+
+// halfwayAt is the batch at which the embedder halfway stops: about 500 short documents are committed by then.
+const halfwayAt = 10
 
 // atQuestions does something before a question is embedded.
 func atQuestions(do func(context.Context) error) func(context.Context, rag.EmbedRole, []string) error {

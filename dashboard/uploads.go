@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/remedy"
 )
 
 // uploads keeps files that were uploaded, so that they can be ingested again and compared with what comes next: the engine
@@ -218,7 +219,9 @@ func (u *uploads) add(id, name string, from io.Reader, most int64) (size int64, 
 
 // moveFile moves a file to where its folders may not be yet.
 func moveFile(root *os.Root, from, to string) error {
-	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
+	if err := root.MkdirAll(path.Dir(to), 0o700); remedy.Short(err) {
+		return err
+	} else if err != nil {
 		return fmt.Errorf("a file has the name of one of its folders: %w", rag.ErrInvalid)
 	}
 	if st, err := root.Lstat(to); err == nil && !st.Mode().IsRegular() {

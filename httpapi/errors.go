@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/internal/remedy"
 	"github.com/seed-d8745b77/rag/jobs"
 )
 
@@ -111,8 +112,14 @@ func (c *call) errorOf(err error) *Error {
 		return e
 	}
 	c.o.Logger.Error("request failed", "id", c.id, "route", c.route.path, "err", err)
+	if remedy.Short(err) {
+		return &Error{Status: http.StatusServiceUnavailable, Code: codeUnavailable, Message: "the server is short of disk space or of open files: who runs it finds in its log which", retry: shortRetry}
+	}
 	return c.internal()
 }
+
+// shortRetry is when a client may come back to a server that is short of something: somebody has to help it.
+const shortRetry = time.Minute
 
 // internal is the answer to what only the log may know.
 func (c *call) internal() *Error {

@@ -116,7 +116,7 @@ func (s *Server) handler(rt *route) http.Handler {
 		}()
 		answer, err := c.do()
 		switch {
-		case err != nil && r.Context().Err() != nil && errors.Is(err, context.Canceled):
+		case err != nil && c.gone(err):
 			c.w.status = statusGone // nobody is there to be answered
 		case err != nil:
 			c.fail(c.errorOf(err))
@@ -124,6 +124,11 @@ func (s *Server) handler(rt *route) http.Handler {
 			writeJSON(c.w, rt.status, answer)
 		}
 	})
+}
+
+// gone reports whether an error is that the client went before it was answered.
+func (c *call) gone(err error) bool {
+	return c.r.Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
 // fail answers with an error, unless an answer has begun.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/internal/remedy"
 	"github.com/seed-d8745b77/rag/internal/roots"
 	"github.com/seed-d8745b77/rag/jobs"
 )
@@ -290,10 +291,15 @@ func (q *ingesting) set(part *multipart.Part) error {
 // keep writes a file. What cannot be read is the client's, what cannot be written is not.
 func keep(root *os.Root, name string, from io.Reader) error {
 	path := filepath.FromSlash(name)
-	if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := root.MkdirAll(filepath.Dir(path), 0o700); remedy.Short(err) {
+		return err
+	} else if err != nil {
 		return invalid("file", "%q: a file has the name of one of its folders", cut(name))
 	}
 	f, err := root.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if remedy.Short(err) {
+		return err
+	}
 	if err != nil {
 		return invalid("file", "%q: a folder has its name", cut(name))
 	}

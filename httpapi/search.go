@@ -193,6 +193,9 @@ func (c *call) streamAnswer(req rag.AskRequest) error {
 	}()
 	for e, err := range c.engine.AskStream(c.r.Context(), req) {
 		switch {
+		case err != nil && c.gone(err):
+			c.w.status = statusGone // for the log and the metrics
+			return nil
 		case err != nil:
 			s.send("", "error", errorBody{c.errorOf(err)})
 			return nil // the status went out long ago

@@ -69,7 +69,7 @@ func (s *Status) Elapsed(now time.Time) time.Duration {
 	case !s.Ended.IsZero():
 		now = s.Ended
 	}
-	return now.Sub(s.Started)
+	return max(0, now.Sub(s.Started)) // the clock may have been put back
 }
 
 // Change is what has changed since a reader asked last.

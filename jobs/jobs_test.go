@@ -7,8 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,6 +40,19 @@ func start(t *testing.T, m *jobs.Manager, owner string, work func(context.Contex
 func untilCancelled(ctx context.Context, _ *jobs.Run) (any, error) {
 	<-ctx.Done()
 	return "so far", ctx.Err()
+}
+
+// A job whose clock is put back has taken no time, not less than none.
+func TestTheClockIsPutBack(t *testing.T) {
+	var readings atomic.Int64
+	now := func() time.Time {
+		return time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(readings.Add(1)) * time.Hour)
+	}
+	j := start(t, manager(t, jobs.Options{Now: now}), "ann", func(context.Context, *jobs.Run) (any, error) { return 1, nil })
+	<-j.Done()
+	if s := j.Status(); s.State != jobs.Done || !s.Ended.Before(s.Started) || s.Elapsed(now()) != 0 {
+		t.Errorf("%+v took %v", s, s.Elapsed(now()))
+	}
 }
 
 func TestHowJobsEnd(t *testing.T) {

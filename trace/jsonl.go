@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -169,17 +170,34 @@ func (j *JSONL) isOfAnotherDay(path string) bool {
 // began the file, and the day is one there: other engines that write to it may have another.
 var timestamp = regexp.MustCompile(`"timestamp":"([^"]+)"`)
 
-// rotate renames the full file. Where another process did it first, the file is no longer there, or is a new and small
+// rotate renames the full file, to a name behind those that are there: a clock that was put back must not make the newest
+// traces the oldest, which go first. Where another process did it first, the file is no longer there, or is a new and small
 // one: renamed too early, nothing of it is lost.
 func (j *JSONL) rotate(path string) error {
-	old := filepath.Join(j.dir, "traces-"+j.now().UTC().Format(oldTime)+".jsonl")
-	for _, err := os.Lstat(old); err == nil; _, err = os.Lstat(old) {
-		old = old[:len(old)-len(".jsonl")] + "x.jsonl"
+	names, err := oldFiles(j.dir)
+	if err != nil {
+		return err
 	}
+	old := "traces-" + j.now().UTC().Format(oldTime) + ".jsonl"
+	if n := len(names); n > 0 && names[n-1] >= old {
+		old = nameBehind(names[n-1])
+	}
+	old = filepath.Join(j.dir, old)
 	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// nameBehind is the name of an old file that sorts behind another: of the next nanosecond. A name that has no time gets an x
+// at its end.
+func nameBehind(name string) string {
+	begin, end := strings.TrimSuffix(name, ".jsonl"), ".jsonl"
+	at, err := time.Parse("traces-"+oldTime, begin)
+	if err != nil {
+		return begin + "x" + end
+	}
+	return at.Add(1).Format("traces-"+oldTime) + end
 }
 
 // clean removes the full files that are not kept: too many, too old, or too large together.

@@ -314,6 +314,29 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// A clock that is put back must not make the newest traces the oldest, which go first.
+func TestTheClockIsPutBack(t *testing.T) {
+	dir, now := t.TempDir(), noon
+	var p rag.Providers
+	trace.Register(&p)
+	sink, err := p.TraceSinks.New("jsonl", rag.Env{Dir: dir, Now: func() time.Time { return now }}, []byte(`{"max_bytes": 1, "keep_files": 4}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		now = noon.Add(-time.Duration(i) * time.Hour)
+		tr := sample(i)
+		tr.Timestamp = now
+		if err := sink.Record(t.Context(), &tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{sample(5).ID, sample(6).ID, sample(7).ID, sample(8).ID, sample(9).ID}
+	if diff := gocmp.Diff(want, ids(t, trace.NewIndex(dir).All())); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
 func TestKeepDaysAndTotal(t *testing.T) {
 	dir := t.TempDir()
 	now := noon

@@ -122,7 +122,7 @@ func (m *matcher) match(e *entry) bool {
 	case m.Types != nil && !slices.Contains(m.Types, e.Type),
 		m.Collection != "" && m.Collection != e.Collection,
 		m.Status != nil && !slices.Contains(m.Status, e.Status),
-		e.TotalMS < m.MinMS,
+		m.MinMS > 0 && e.TotalMS < m.MinMS, // a clock that was put back makes it negative
 		!m.Since.IsZero() && e.Timestamp.Before(m.Since),
 		!m.Until.IsZero() && !e.Timestamp.Before(m.Until):
 		return false

@@ -24,6 +24,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"github.com/seed-d8745b77/rag/internal/filelock"
+	"github.com/seed-d8745b77/rag/internal/remedy"
 )
 
 // Names inside the data directory.
@@ -89,7 +90,7 @@ var registry = struct {
 // [ErrFormat] and [ErrDamaged].
 func Open(dir string) (*DB, error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return nil, fmt.Errorf("make data directory: %w", err)
+		return nil, remedy.OfFolder(fmt.Errorf("make data directory: %w", err))
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -101,7 +102,7 @@ func Open(dir string) (*DB, error) {
 	f := acquire(filepath.Join(abs, FileName))
 	if err := f.open(); err != nil {
 		_ = f.release() // nothing is open: there is nothing to fail
-		return nil, err
+		return nil, remedy.OfFolder(err)
 	}
 	return &DB{file: f}, nil
 }
