@@ -124,7 +124,8 @@ func TestMisspeltKeysOfQuestions(t *testing.T) {
 {"question": "due", "filters": "contry = uk", "expected_sources": ["undated.md"]}
 {"question": "fee", "filters": {"country": "spain"}, "expected_sources": ["new.md"]}
 `)
-	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-c", "money").want(exitDone).says(`q.jsonl: line 1: filtr: it is not looked at: no field has this name, did you mean "filter"? (1 question)`)
+	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-c", "money", "--domain", "none").want(exitDone).says(`q.jsonl: line 1: filtr: it is not looked at: no field has this name, did you mean "filter"? (1 question)`)
+	s.rag("eval", "-t", "q.jsonl", "--retrieval-only", "-c", "money").want(exitFailed).says(`line 2 (line-2) filters: filter on contry: the domain has no such field, did you mean "country"?`)
 	s.rag("eval", "validate", "-t", "q.jsonl", "--domain", "fees.yaml").want(exitFailed).
 		prints("remark line 1", "problem line 2 (line-2) filters: filter on contry: the domain has no such field, did you mean \"country\"?", "problem line 3 (line-3) filters")
 	s.rag("eval", "validate", "q.jsonl", "-t", "q.jsonl").want(exitUsage)

@@ -184,10 +184,15 @@ func (s *TestSet) Refused(rules func(rag.Query) (rag.Query, error)) []Problem {
 	for i := range s.Questions {
 		q := &s.Questions[i]
 		if _, err := rules(q.Query("")); err != nil {
-			list = append(list, Problem{Line: q.Line, ID: q.ID, Field: filters, Message: strings.TrimSuffix(err.Error(), ": "+rag.ErrInvalid.Error()), Fatal: true})
+			list = append(list, q.refused(err))
 		}
 	}
 	return list
+}
+
+// refused is the problem that rules refuse the question.
+func (q *Question) refused(err error) Problem {
+	return Problem{Line: q.Line, ID: q.ID, Field: filters, Message: strings.TrimSuffix(err.Error(), ": "+rag.ErrInvalid.Error()), Fatal: true}
 }
 
 // Under returns the set with each question's filter and policy as rules make them of its query, such as those of a domain.
@@ -199,7 +204,7 @@ func (s *TestSet) Under(rules func(rag.Query) (rag.Query, error)) (*TestSet, err
 		q := &out.Questions[i]
 		query, err := rules(q.Query(""))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", Problem{Line: q.Line, ID: q.ID, Field: filters}, err)
+			return nil, fmt.Errorf("%s: %w", q.refused(err), rag.ErrInvalid)
 		}
 		q.Filter, q.NoDomain = query.Filter, query.NoDomain
 		if query.Expired && q.Expiry == "" && !q.AsOf.IsZero() {
