@@ -270,6 +270,29 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// Draws are the same wherever a report is made again: of a hundred questions, which need two words of random bits each time.
+func TestDrawsAreRepeated(t *testing.T) {
+	var numbers []float64
+	var pairs []eval.Pair
+	for i := range 100 {
+		v := float64(i*37%101) / 101
+		numbers = append(numbers, v)
+		pairs = append(pairs, eval.Pair{A: rag.EvalNumber(0.45), B: rag.EvalNumber(v)})
+	}
+	low, high := eval.Interval(numbers)
+	c := eval.Compare(pairs)
+	if got, want := fmt.Sprintf("%.10f %.10f %.10f %.10f %.10f", low, high, c.Low, c.High, c.P), "0.4359405941 0.5504950495 -0.0140594059 0.1004950495 0.1404859514"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if low, high := eval.Interval(nil); low != 0 || high != 0 {
+		t.Errorf("of nothing: [%v, %v]", low, high)
+	}
+	// Of two draws of signs that cancel out, one that is as large as what was found counts.
+	if c := eval.Compare([]eval.Pair{{A: rag.EvalNumber(0), B: rag.EvalNumber(1)}}); c.P != 1 {
+		t.Errorf("one question: p %v, want 1: either sign is as far from 0", c.P)
+	}
+}
+
 func TestInterval(t *testing.T) {
 	numbers := make([]float64, 400) // half 0, half 1: the mean's standard error is 0.025
 	for i := range 200 {

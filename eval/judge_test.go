@@ -274,3 +274,28 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+func TestOverlapOfTextsWithoutWords(t *testing.T) {
+	o, err := eval.NewOverlap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.Evaluate(t.Context(), []rag.EvalSample{{Question: "?", Answer: "!", Contexts: []string{"…"}, Reference: "–"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		eval.FaithfulnessOverlap: "it has no word", eval.AnswerRelevancyOverlap: "it has no word", eval.ContextRecallOverlap: "it has no word",
+		eval.ContextPrecisionOverlap: "it has no word", eval.CorrectnessOverlap: "neither has a word",
+	}
+	for metric, why := range want {
+		if v := got[metric][0]; v.Null != why {
+			t.Errorf("%s: got %+v, want null because %s", metric, v, why)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.Evaluate(ctx, []rag.EvalSample{{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("of a done context: error %v", err)
+	}
+}

@@ -144,11 +144,40 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"": "known", "hit": "hit@5", "recall": "recall@5", "ndgc@10": `did you mean "ndcg"`, "ndcg@0": "at least 1", "ndcg@": "at least 1", "mrr@x": "at least 1", "ndcg@-1": "at least 1",
+		"": "known", "hit": "hit@5", "recall": "recall@5", "precision": "precision@5", "ndgc@10": `did you mean "ndcg"`, "ndcg@0": "at least 1", "ndcg@": "at least 1", "mrr@x": "at least 1", "ndcg@-1": "at least 1",
 	} {
 		if _, err := eval.ParseMetric(name); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", name, err, want)
 		}
+	}
+}
+
+func TestParseMetrics(t *testing.T) {
+	got, err := eval.ParseMetrics([]string{"mrr", " ndcg@10 "})
+	if diff := cmp.Diff([]eval.Metric{{Kind: eval.MRR}, {Kind: eval.NDCG, K: 10}}, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if got, err := eval.ParseMetrics([]string{"mrr", "none"}); !errors.Is(err, rag.ErrInvalid) || got != nil {
+		t.Errorf("an unknown one among them: %v, error %v", got, err)
+	}
+}
+
+func TestOneValueHasNoInterval(t *testing.T) {
+	if one := eval.Summarise([]rag.EvalValue{rag.EvalNumber(1)}); one.N != 1 || one.Low != nil || one.High != nil {
+		t.Errorf("of one value: %+v", one)
+	}
+	two := eval.Summarise([]rag.EvalValue{rag.EvalNumber(1), rag.EvalNumber(0)})
+	if two.Low == nil || two.High == nil || *two.Low != 0 || *two.High != 1 {
+		t.Errorf("of two: %+v", two)
+	}
+}
+
+func TestLatencies(t *testing.T) {
+	if got := eval.Latencies([]float64{1.23456, 2, 3}); got != (eval.Latency{P50: 2, P95: 3}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := eval.Latencies([]float64{1.23456}); got.P50 != 1.235 {
+		t.Errorf("got %v, want microseconds", got.P50)
 	}
 }
 
