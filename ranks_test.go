@@ -52,7 +52,7 @@ func TestRanksOverSeveralTexts(t *testing.T) {
 		{0, []Match{{"a", 0.9}, {"b", 0.8}, {"d", 0.7}, {"e", 0.1}}},
 		{1, []Match{{"b", 0.6}, {"a", 0.5}, {"d", 0.4}, {"c", 0.3}}},
 	})
-	s.take(StageSparse, []found{{1, []Match{{"c", 4}, {"b", 3}}}})
+	s.take(StageSparse, []found{{0, []Match{{"c", 5}}}, {1, []Match{{"c", 4}, {"b", 3}}}})
 	want := map[string]placed{
 		"a": {Rank{StageDense, 1, 0.9}, []int{0, 1}}, "b": {Rank{StageDense, 1, 0.6}, []int{0, 1}},
 		"c": {Rank{StageDense, 4, 0.3}, []int{1}}, "d": {Rank{StageDense, 3, 0.7}, []int{0, 1}}, "e": {Rank{StageDense, 4, 0.1}, []int{0}},
@@ -75,7 +75,7 @@ func TestRanksOverSeveralTexts(t *testing.T) {
 	s.fused = []Match{{"c", 2}, {"b", 1}}
 	fusion := &Span{Stage: StageFusion}
 	s.rankFusion(fusion)
-	if diff := cmp.Diff([][]int{{1}, {0, 1}}, [][]int{fusion.Candidates[0].FoundBy, fusion.Candidates[1].FoundBy}); diff != "" {
+	if diff := cmp.Diff([][]int{{0, 1}, {0, 1}}, [][]int{fusion.Candidates[0].FoundBy, fusion.Candidates[1].FoundBy}); diff != "" {
 		t.Errorf("found by (-want +got):\n%s", diff)
 	}
 	if before := *fusion.Candidates[0].RankBefore; before != 1 {
@@ -111,6 +111,35 @@ func TestALongListIsCutAndCounted(t *testing.T) {
 	s.rankFusion(fusion)
 	if len(fusion.Candidates) != maxCandidates || fusion.Moves.Unchanged != len(ids) || fusion.Moves.Dropped != 2 {
 		t.Errorf("%d candidates, moves %+v", len(fusion.Candidates), fusion.Moves)
+	}
+}
+
+func TestRanksOfAShortenedList(t *testing.T) {
+	s := &search{Engine: &Engine{tracing: tracing{detail: DetailStandard}}}
+	span := &Span{Stage: StageShape}
+	s.rankHits(span, []Hit{{Chunk: Chunk{ID: "c"}}, {Chunk: Chunk{ID: "a"}}}, map[string]int{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})
+	if diff := cmp.Diff(&Moves{MovedUp: 1, MovedDown: 1, MaxGain: 2, MaxDrop: 1, Dropped: 3}, span.Moves); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPassagesOfATrace(t *testing.T) {
+	s := &search{Engine: &Engine{}}
+	s.pool = []Hit{{Chunk: Chunk{ID: "a", URI: "u:a", Text: "text of a"}}, {Chunk: Chunk{ID: "b", URI: "u:b", Text: "text of b"}}}
+	s.result = &Result{Hits: s.pool[1:]}
+	tr := &Trace{Stages: []Span{{Candidates: []Candidate{{ChunkID: "a"}, {ChunkID: "b"}, {ChunkID: "unread"}}}}, TopK: []TopHit{{ChunkID: "b"}}}
+	s.showPassages(tr)
+	want := []Candidate{{ChunkID: "a", URI: "u:a", Snippet: "text of a"}, {ChunkID: "b", URI: "u:b", Snippet: "text of b"}, {ChunkID: "unread"}}
+	if diff := cmp.Diff(want, tr.Stages[0].Candidates); diff != "" || tr.TopK[0].Snippet != "text of b" {
+		t.Errorf("the result has %q; candidates (-want +got):\n%s", tr.TopK[0].Snippet, diff)
+	}
+}
+
+func TestAFailedSpanSaysWhy(t *testing.T) {
+	span := &Span{}
+	span.fail(ErrUnavailable)
+	if span.Error != ErrUnavailable.Error() || span.ErrorKind != ErrorKind(ErrUnavailable) || span.ErrorKind == "" {
+		t.Errorf("got %q of kind %q", span.Error, span.ErrorKind)
 	}
 }
 

@@ -45,11 +45,15 @@ func TestSectionsByTheirPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { eng.Close() })
-	text := "# Contracts\n\n## Notice\n\nThe period is three months.\n"
-	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Bytes("file:///kb/contracts.md", []byte(text))}}); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"contracts.md": "# Contracts\n\n## Notice\n\nThe period is three months.\n",
+		"leave.md":     "# Annual leave\n\nThirty days.\n",
+	} {
+		if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Bytes("file:///kb/"+name, []byte(text))}}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for section, want := range map[string]bool{"Notice": true, "contracts": true, "Contracts Notice": true, "Contracts > Notice": true, "Period": false, "Notice Contracts": false} {
+	for section, want := range map[string]bool{"Notice": true, "contracts": true, "Contracts Notice": true, "Contracts > Notice": true, "Period": false, "Notice Contracts": false, "leave": false} {
 		run, err := eval.Evaluate(t.Context(), eng, parse(t,
 			`{"id":"there","question":"period of three months","expected_sources":["contracts.md"]}`,
 			`{"id":"section","question":"period of three months","expected_sections":["`+section+`"]}`,

@@ -104,6 +104,10 @@ func TestPairsAndComparisons(t *testing.T) {
 	if diff := cmp.Diff(want, eval.Pairs(a, b, "mrr")); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)
 	}
+	a.Questions[1].Metrics["recall"] = one
+	if pairs := eval.Pairs(a, b, "recall"); len(pairs) > 0 {
+		t.Errorf("of a metric that one of the two has: %v", pairs)
+	}
 	if pairs := eval.Pairs(a, b, "map"); len(pairs) > 0 {
 		t.Errorf("of a metric that no run has: %v", pairs)
 	}

@@ -39,8 +39,8 @@ var subjects = []subject{
 	{name: "filters", dir: ".", files: []string{"filter.go", "filter_notes.go", "filter_string.go", "filter_text.go"}, tests: "Filter|RangeOfDays|NoMeta"},
 	{name: "citations", dir: "internal/cite"},
 	{name: "metrics", dir: "eval", files: []string{"compare.go", "match.go", "metric.go", "overlap.go", "pair.go", "score.go", "stats.go"},
-		tests: "Metric|NDCG|Places|Percentile|Score|Compar|Interval|Overlap|Verified|Evaluator|Regrade|Reports|SameDocument|Fold|Runs"},
-	{name: "ranks", dir: ".", files: []string{"ranks.go", "scores.go"}, tests: "Rank|Moves|Trace|Stages|Waterfall|Score|SubQueries|LaneFailing"},
+		tests: "Metric|NDCG|Places|Percentile|Score|Compar|Interval|Overlap|Verified|Evaluator|Regrade|Reports|SameDocument|Levels|Sections|Fold|Runs|Latencies|Draws"},
+	{name: "ranks", dir: ".", files: []string{"ranks.go", "scores.go"}, tests: "[Rr]ank|Moves|Trace|Stages|Waterfall|Score|SubQueries|LaneFailing|Span|LongList|SingleText|Shortened|Passages"},
 }
 
 // leastScore is the share of mutants of each subject that must be killed.
@@ -50,29 +50,41 @@ func main() {
 	log.SetFlags(0)
 	only := flag.String("only", "", "mutate this subject alone, and write no report")
 	every := flag.Int("every", 1, "try every n-th mutant alone, and write no report where n is above 1")
+	again := flag.Bool("survivors", false, "try the mutants of survivors.txt alone, and write no report: after a change of tests or of the reasons")
 	jobs := flag.Int("jobs", runtime.NumCPU(), "mutants at a time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *only, max(1, *every), *jobs); err != nil {
+	if err := run(ctx, selection{*only, max(1, *every), *again}, *jobs); err != nil {
 		log.Fatal(err)
 	}
 }
 
+// selection is which mutants are tried.
+type selection struct {
+	only      string // subject; "": all
+	every     int    // n-th mutant
+	survivors bool   // those that are explained alone
+}
+
+// whole reports whether all are.
+func (s selection) whole() bool { return s == selection{every: 1} }
+
 // run mutates the subjects, prints what became of them, and writes the report if all of it was done.
-func run(ctx context.Context, only string, every, jobs int) error {
+func run(ctx context.Context, which selection, jobs int) error {
 	const folder = "scripts/mutate"
 	reasons, err := readReasons(filepath.Join(folder, "survivors.txt"))
 	if err != nil {
 		return err
 	}
-	whole := only == "" && every == 1
 	var done []outcome
 	for _, s := range subjects {
-		if only != "" && s.name != only {
+		if which.only != "" && s.name != which.only {
 			continue
 		}
-		o, err := s.mutate(ctx, every, jobs)
+		o, err := s.mutate(ctx, func(m mutant) bool {
+			return m.number%which.every == 0 && (!which.survivors || reasons[m.key] != "")
+		}, jobs)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -80,18 +92,18 @@ func run(ctx context.Context, only string, every, jobs int) error {
 		done = append(done, *o)
 	}
 	if len(done) == 0 {
-		return fmt.Errorf("no subject %q", only)
+		return fmt.Errorf("no subject %q", which.only)
 	}
-	if whole {
+	if which.whole() {
 		if err := os.WriteFile("bench/mutation.md", report(done, reasons), 0o644); err != nil {
 			return err
 		}
 	}
-	return verdict(done, reasons, whole)
+	return verdict(done, reasons, which.whole())
 }
 
-// mutate runs the mutants of a subject.
-func (s subject) mutate(ctx context.Context, every, jobs int) (*outcome, error) {
+// mutate runs the mutants of a subject that are wanted.
+func (s subject) mutate(ctx context.Context, wanted func(mutant) bool, jobs int) (*outcome, error) {
 	p, err := load(ctx, s.dir, s.files)
 	if err != nil {
 		return nil, err
@@ -109,7 +121,7 @@ func (s subject) mutate(ctx context.Context, every, jobs int) (*outcome, error) 
 	if err != nil {
 		return nil, err
 	}
-	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return m.number%every != 0 })
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !wanted(m) })
 	fates, err := b.try(ctx, chosen, jobs)
 	if err != nil {
 		return nil, err

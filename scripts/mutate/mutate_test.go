@@ -66,7 +66,7 @@ func TestMutantsOfASample(t *testing.T) {
 		}
 	}
 	t.Setenv("GOWORK", "off")
-	o, err := subject{name: "sample", dir: dir}.mutate(t.Context(), 1, 2)
+	o, err := subject{name: "sample", dir: dir}.mutate(t.Context(), func(mutant) bool { return true }, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +149,7 @@ func TestVerdictOnSurvivors(t *testing.T) {
 		"never reached":     {five(killed, killed, notReached, killed, killed), nil, false},
 		"too many":          {five(killed, killed, survived, survived, killed), reasons{"c": "equal", "d": "equal"}, false},
 		"explained in vain": {five(killed, killed, killed, killed, killed), reasons{"c": "equal"}, false},
+		"no such mutant":    {five(killed), reasons{"z": "equal"}, false},
 	} {
 		if err := verdict([]outcome{c.o}, c.why, true); (err == nil) != c.fine {
 			t.Errorf("%s: got %v", name, err)

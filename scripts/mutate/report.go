@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +40,7 @@ func (o *outcome) row() string {
 	return fmt.Sprintf("| %s | %s | %d | %d | %d | %.1f %% |", o.name, what, len(o.mutants), o.killed(), len(o.mutants)-o.killed(), 100*o.score())
 }
 
-// reason explains survivors: mutants by key.
+// reasons explain survivors, by key.
 type reasons map[string]string
 
 // readReasons reads blocks of lines with keys, and below them the reason, behind a tab, that holds for all of the block.
@@ -75,31 +77,28 @@ func readReasons(path string) (reasons, error) {
 	return r, nil
 }
 
-// verdict is nil if every subject has the least score and every survivor a reason and, if the run was whole, every reason a
-// survivor.
+// verdict is nil if every survivor has a reason and no killed mutant has one and, of a whole run, if every subject has the
+// least score and every reason is of a mutant that there is.
 func verdict(done []outcome, why reasons, whole bool) error {
 	var errs []error
-	left := map[string]bool{}
-	for key := range why {
-		left[key] = true
-	}
+	left := maps.Clone(why)
 	for _, o := range done {
 		if whole && o.score() < leastScore {
 			errs = append(errs, fmt.Errorf("%s: %.1f %% of the mutants are killed, at least %.0f %% must be", o.name, 100*o.score(), 100*leastScore))
 		}
 		for i, m := range o.mutants {
-			if o.fates[i] == killed {
-				continue
-			}
-			if why[m.key] == "" {
-				errs = append(errs, fmt.Errorf("%s: survivors.txt does not explain %s", m.place, m.key))
-			}
 			delete(left, m.key)
+			switch explained := why[m.key] != ""; {
+			case o.fates[i] != killed && !explained:
+				errs = append(errs, fmt.Errorf("%s: survivors.txt does not explain %s", m.place, m.key))
+			case o.fates[i] == killed && explained:
+				errs = append(errs, fmt.Errorf("%s: is killed, take it out of survivors.txt: %s", m.place, m.key))
+			}
 		}
 	}
 	if whole {
-		for key := range left {
-			errs = append(errs, fmt.Errorf("survivors.txt: no survivor: %s", key))
+		for _, key := range slices.Sorted(maps.Keys(left)) {
+			errs = append(errs, fmt.Errorf("survivors.txt: no such mutant: %s", key))
 		}
 	}
 	return errors.Join(errs...)
