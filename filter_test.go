@@ -62,7 +62,7 @@ func TestFilterMatch(t *testing.T) {
 	}
 }
 
-func TestAndLeavesOutWhatMatchesEverything(t *testing.T) {
+func TestAndOfFiltersLeavesOutWhatMatchesEverything(t *testing.T) {
 	a, b := rag.Eq("a", 1), rag.Eq("b", 2)
 	for name, c := range map[string]struct{ got, want rag.Filter }{
 		"none":        {rag.And(), rag.Filter{}},

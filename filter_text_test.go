@@ -118,6 +118,7 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 		`a between , and 2`:          `column 11: expected a value after "between"`,
 		`a between 1 or 2`:           `column 13: expected "and"`,
 		`a between 1 and ]`:          `column 17: expected a value after "and"`,
+		`a not in x`:                 `column 10: expected "["`,
 		`a starts 1`:                 `column 10: expected "with"`,
 		`a starts with ]`:            `column 15: expected a value after "starts with"`,
 		`a = "x\q"`:                  `column 7: unknown escape`,

@@ -86,10 +86,10 @@ func TestScoreCacheKeepsWhatIsAskedFor(t *testing.T) {
 	if len(c.younger) != 1 || len(c.older) != half {
 		t.Fatalf("%d and %d scores, want the full half set aside", len(c.younger), len(c.older))
 	}
-	if x, ok := c.get(key(7)); !ok || x != 7 {
-		t.Errorf("of the older half: got %v, %v, want 7", x, ok)
+	if _, ok := c.get(key(1 << 20)); ok || len(c.younger) != 1 {
+		t.Errorf("a score that was never put: found %v, %d scores in the younger half, want 1", ok, len(c.younger))
 	}
-	if _, ok := c.get(key(1 << 20)); ok || len(c.younger) != 2 {
-		t.Errorf("%d scores in the younger half, want what was put and what was asked for, and none that was never put", len(c.younger))
+	if x, ok := c.get(key(7)); !ok || x != 7 || len(c.younger) != 2 {
+		t.Errorf("of the older half: got %v, %v, want 7; %d scores in the younger half, want 2", x, ok, len(c.younger))
 	}
 }

@@ -53,16 +53,23 @@ func TestSectionsByTheirPath(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for section, want := range map[string]bool{"Notice": true, "contracts": true, "Contracts Notice": true, "Contracts > Notice": true, "Period": false, "Notice Contracts": false, "leave": false} {
+	const period, days = "period of three months", "thirty days"
+	for _, c := range []struct {
+		asked, section string
+		want           bool
+	}{
+		{period, "Notice", true}, {period, "contracts", true}, {period, "Contracts Notice", true}, {period, "Contracts > Notice", true},
+		{period, "Period", false}, {period, "Notice Contracts", false}, {days, "Annual leave", true}, {days, "leave", false},
+	} {
 		run, err := eval.Evaluate(t.Context(), eng, parse(t,
 			`{"id":"there","question":"period of three months","expected_sources":["contracts.md"]}`,
-			`{"id":"section","question":"period of three months","expected_sections":["`+section+`"]}`,
+			`{"id":"section","question":"`+c.asked+`","expected_sections":["`+c.section+`"]}`,
 		), eval.Options{Label: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := run.Metrics["section/mrr"]; (s.Mean != nil && *s.Mean == 1) != want {
-			t.Errorf("%s: %+v, want found %v", section, s, want)
+		if s := run.Metrics["section/mrr"]; (s.Mean != nil && *s.Mean == 1) != c.want {
+			t.Errorf("%s: %+v, want found %v", c.section, s, c.want)
 		}
 	}
 }
