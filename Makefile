@@ -17,10 +17,10 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack scripts/release
 
-.PHONY: check test race torture torture-postgres soak fmt lint arch docscheck docs update fuzz bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
+.PHONY: check test race torture torture-postgres soak fmt lint arch docscheck docs update fuzz coverage mutation bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
 # All that must hold, but for the soak.
-check: ci torture torture-postgres release-check
+check: ci torture torture-postgres release-check mutation
 
 test:
 	$(GO) test ./...
@@ -79,6 +79,19 @@ fuzz:
 	@grep -roE '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sort | while IFS=: read -r file func; do \
 		name=$${func#func }; echo "$$name in $$(dirname $$file)"; \
 		(cd $$(dirname $$file) && $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || exit 1; done
+
+# Statements that the tests run, package by package, into docs/coverage.md. What nobody links is left out.
+UNLISTED := (bench|examples|scripts|internal/(arch|docscheck|systemtest))(/|$$)
+coverage:
+	@profiles=$$(mktemp -d) && trap 'rm -rf "$$profiles"' EXIT && $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | \
+		sed -e 's,^$(CURDIR)$$,rag,' -e 's,^$(CURDIR)/,,' | grep -vE '^$$|^$(UNLISTED)' | while read -r p; do \
+			[ "$$p" = rag ] && dir=. || dir=./$$p; \
+			$(GO) test -timeout 20m -coverpkg=./... -coverprofile="$$profiles/$$(echo $$p | tr / _).out" $$dir || exit 1; done && \
+		$(GO) run ./scripts/coverage "$$profiles"
+
+# Changes that the tests of a few packages must notice; the outcome goes into bench/mutation.md.
+mutation:
+	$(GO) run ./scripts/mutate
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...

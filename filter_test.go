@@ -15,7 +15,7 @@ import (
 
 func TestFilterMatch(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 6, d, 0, 0, 0, 0, time.UTC) }
-	m := rag.Meta{"country": "UK", "year": 2026.0, "draft": false, "tags": []string{"fees", "visa"}, "date": "2026-02-01"}
+	m := rag.Meta{"country": "UK", "year": 2026.0, "draft": false, "tags": []string{"fees", "visa"}, "date": "2026-02-01", "nothing": nil}
 	v := rag.Validity{From: day(1), Until: day(30), Stated: true}
 	for name, c := range map[string]struct {
 		f    rag.Filter
@@ -28,12 +28,16 @@ func TestFilterMatch(t *testing.T) {
 		"eq bool":                  {rag.Eq("draft", false), true},
 		"eq kind differs":          {rag.Eq("year", "2026"), false},
 		"eq list element":          {rag.Eq("tags", "visa"), true},
+		"eq of no element":         {rag.Eq("tags", "x"), false},
 		"eq missing":               {rag.Eq("city", "x"), false},
 		"not of missing":           {rag.Not(rag.Eq("city", "x")), true},
 		"in":                       {rag.In("country", "FR", "UK"), true},
 		"in nothing":               {rag.In("country"), false},
 		"in list":                  {rag.In("tags", "a", "fees"), true},
 		"prefix":                   {rag.Prefix("date", "2026-"), true},
+		"prefix of another":        {rag.Prefix("country", "FR"), false},
+		"no text as prefix":        {rag.Filter{Op: rag.OpPrefix, Field: "country", Value: 5.0}, false},
+		"empty prefix of number":   {rag.Prefix("year", ""), false},
 		"prefix of number":         {rag.Prefix("year", "20"), false},
 		"range number":             {rag.Range("year", rag.Bounds{GTE: 2026, LT: 2027}), true},
 		"range number above":       {rag.Range("year", rag.Bounds{GT: 2026}), false},
@@ -41,17 +45,52 @@ func TestFilterMatch(t *testing.T) {
 		"range of another kind":    {rag.Range("date", rag.Bounds{GTE: 1}), false},
 		"range without bounds":     {rag.Filter{Op: rag.OpRange, Field: "date", Bounds: &rag.Bounds{}}, false},
 		"exists":                   {rag.Exists("tags"), true},
+		"null is not there":        {rag.Exists("nothing"), false},
 		"exists not":               {rag.Exists("city"), false},
 		"valid":                    {rag.ValidAt(day(1)), true},
 		"valid until is exclusive": {rag.ValidAt(day(30)), false},
 		"and":                      {rag.And(rag.Eq("country", "UK"), rag.Eq("year", 2026)), true},
 		"and of nothing":           {rag.And(), true},
 		"or":                       {rag.Or(rag.Eq("country", "FR"), rag.Eq("year", 2026)), true},
+		"or of neither":            {rag.Or(rag.Eq("country", "FR"), rag.Eq("year", 2025)), false},
 		"or of nothing":            {rag.Or(), false},
 		"unknown operator":         {rag.Filter{Op: "like", Field: "country", Value: "U"}, false},
 	} {
 		if got := c.f.Match(m, v); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestAndOfFiltersLeavesOutWhatMatchesEverything(t *testing.T) {
+	a, b := rag.Eq("a", 1), rag.Eq("b", 2)
+	for name, c := range map[string]struct{ got, want rag.Filter }{
+		"none":        {rag.And(), rag.Filter{}},
+		"everything":  {rag.And(rag.Filter{}, rag.Filter{}), rag.Filter{}},
+		"one":         {rag.And(a), a},
+		"one besides": {rag.And(rag.Filter{}, a), a},
+		"two":         {rag.And(a, b), rag.Filter{Op: rag.OpAnd, Args: []rag.Filter{a, b}}},
+		"two besides": {rag.And(a, rag.Filter{}, b), rag.Filter{Op: rag.OpAnd, Args: []rag.Filter{a, b}}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFilterValidateNamesWhatIsWrong(t *testing.T) {
+	for want, f := range map[string]rag.Filter{
+		"the value is a []int":             rag.Eq("a", []int{1}),
+		"the value is a float64 (NaN)":     rag.Eq("a", math.NaN()),
+		"the value is a float64, not a st": {Op: rag.OpPrefix, Field: "a", Value: 1.0},
+		"a value is a []int":               rag.In("a", "x", []int{1}),
+		"a bound is +Inf":                  rag.Range("a", rag.Bounds{LT: math.Inf(1)}),
+		"a bound is a bool":                rag.Range("a", rag.Bounds{LT: true}),
+		"no instant given":                 {Op: rag.OpValidAt},
+		"no field named":                   rag.And(rag.Eq("a", 1), rag.Eq("", 1)),
+	} {
+		if err := f.Validate(); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %s", f, err, want)
 		}
 	}
 }
@@ -150,6 +189,9 @@ func TestAFilterOnAnotherKindOfValueIsSaid(t *testing.T) {
 		`code = 42`:                       `asks for a number in the field "code", and the passages hold a text there`,
 		`year starts with 20`:             `asks for a text in the field "year", and the passages hold a number there`,
 		`year >= 2027`:                    "",
+		`code >= 42`:                      `asks for a number in the field "code"`,
+		`code = true`:                     `asks for a bool in the field "code"`,
+		`year = 2026 or yeer = 1`:         "", // it found something
 		`not code exists`:                 "",
 		`code in [42, "0043"]`:            "",
 		`yeer = 2026 and not year = 2026`: `no passage has the field "yeer", did you mean "year"?`,

@@ -32,6 +32,9 @@ func TestParseFilter(t *testing.T) {
 		`a = "2026"`:                    rag.Eq("a", "2026"),
 		`a = true`:                      rag.Eq("a", true),
 		`a = "true"`:                    rag.Eq("a", "true"),
+		`a = 9`:                         rag.Eq("a", 9),
+		`a = -`:                         rag.Eq("a", "-"),
+		"a = \"\xff\"":                  rag.Eq("a", "\xff"),
 		`a = NaN`:                       rag.Eq("a", "NaN"),
 		`a = -inf`:                      rag.Eq("a", "-inf"),
 		`a = 1.2.3`:                     rag.Eq("a", "1.2.3"),
@@ -102,6 +105,22 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 		`status = old stuff`:         `column 14: expected and, or, or the end, found "stuff"; a value with blanks stands in quotes`,
 		`exists(a)`:                  `column 1: "exists" stands behind its field`,
 		`a = "x`:                     `column 5: the quote is not closed`,
+		`"x`:                         `column 1: the quote is not closed`,
+		`("x`:                        `column 2: the quote is not closed`,
+		`not "x`:                     `column 5: the quote is not closed`,
+		`a "x`:                       `column 3: the quote is not closed`,
+		`a = 1 and "x`:               `column 11: the quote is not closed`,
+		`a in "x`:                    `column 6: the quote is not closed`,
+		`a > "x`:                     `column 5: the quote is not closed`,
+		`valid at "x`:                `column 10: the quote is not closed`,
+		`valid at`:                   `column 9: expected a day like 2026-01-31`,
+		`valid at 0001-01-01`:        `column 10: expected a day like 2026-01-31`,
+		`a between , and 2`:          `column 11: expected a value after "between"`,
+		`a between 1 or 2`:           `column 13: expected "and"`,
+		`a between 1 and ]`:          `column 17: expected a value after "and"`,
+		`a not in x`:                 `column 10: expected "["`,
+		`a starts 1`:                 `column 10: expected "with"`,
+		`a starts with ]`:            `column 15: expected a value after "starts with"`,
 		`a = "x\q"`:                  `column 7: unknown escape`,
 		`(a = 1`:                     `column 7: expected ")"`,
 		`a = 1)`:                     `column 6: expected and, or, or the end, found ")"`,
@@ -133,6 +152,25 @@ func TestParseFilterErrorsPointAtTheColumn(t *testing.T) {
 	}
 }
 
+// What stands in quotes is no operator that somebody misspelled.
+func TestParseFilterHasNoHintForQuotes(t *testing.T) {
+	for _, text := range []string{`a = 1 "&&" b = 2`, `a "betweem" 1`} {
+		if _, err := rag.ParseFilter(text); err == nil || strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A hundred conditions inside each other are the most; beside each other there may be more.
+func TestParseFilterCountsDepthNotLength(t *testing.T) {
+	if _, err := rag.ParseFilter(strings.Repeat("a = 1 and ", 300) + "(b = 2)"); err != nil {
+		t.Error(err)
+	}
+	if _, err := rag.ParseFilter(strings.Repeat("(", 99) + "a = 1" + strings.Repeat(")", 99)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFilterString(t *testing.T) {
 	for _, text := range []string{
 		`country = "UK" and valid_until >= 2026-01-01 and not tags in ["draft", "old"]`,
@@ -142,6 +180,7 @@ func TestFilterString(t *testing.T) {
 		`n between 1 and 5 or n > 1 < 5 or n > 1 >= 2 < 7 <= 6`,
 		`"and" starts with "\u200b\xff" and valid at 2026-01-01T11:00:00Z`,
 		`valid at 2026-01-01 and everything`,
+		`a = 2029-09-29 or a = "2026-01x31" or a = "2026x01-31" or a = "abcd-ef-gh"`,
 	} {
 		f, err := rag.ParseFilter(text)
 		if err != nil {
@@ -154,6 +193,9 @@ func TestFilterString(t *testing.T) {
 	for want, f := range map[string]rag.Filter{
 		"everything":                           {},
 		"not everything":                       rag.Or(),
+		"everything and not everything":        {Op: rag.OpAnd, Args: []rag.Filter{{Op: rag.OpAnd}, rag.Not(rag.Filter{Op: rag.OpAnd})}},
+		"not (a exists)":                       rag.Not(rag.Or(rag.Exists("a"))),
+		"a exists or b exists":                 {Op: rag.OpAnd, Args: []rag.Filter{rag.Or(rag.Exists("a"), rag.Exists("b"))}},
 		"a exists":                             {Op: rag.OpAnd, Args: []rag.Filter{rag.Exists("a")}},
 		`invalid filter with operator "like"`:  {Op: "like"},
 		`invalid filter with operator "range"`: {Op: rag.OpRange, Field: "a"},

@@ -71,3 +71,25 @@ func TestScoreCacheForgetsTheOldest(t *testing.T) {
 		t.Error("two pairs have one key")
 	}
 }
+
+func TestScoreCacheKeepsWhatIsAskedFor(t *testing.T) {
+	var c scoreCache
+	key := func(i int) [32]byte { return [32]byte{byte(i), byte(i >> 8), byte(i >> 16)} }
+	const half = rememberedScores / 2
+	for i := range half {
+		c.put(key(i), float64(i))
+	}
+	if len(c.younger) != half || len(c.older) != 0 {
+		t.Fatalf("%d and %d scores, want one full half", len(c.younger), len(c.older))
+	}
+	c.put(key(half), half)
+	if len(c.younger) != 1 || len(c.older) != half {
+		t.Fatalf("%d and %d scores, want the full half set aside", len(c.younger), len(c.older))
+	}
+	if _, ok := c.get(key(1 << 20)); ok || len(c.younger) != 1 {
+		t.Errorf("a score that was never put: found %v, %d scores in the younger half, want 1", ok, len(c.younger))
+	}
+	if x, ok := c.get(key(7)); !ok || x != 7 || len(c.younger) != 2 {
+		t.Errorf("of the older half: got %v, %v, want 7; %d scores in the younger half, want 2", x, ok, len(c.younger))
+	}
+}

@@ -264,6 +264,9 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff([]string{eval.Won, eval.Tied, eval.Lost, eval.Unmeasured, eval.Unmeasured, eval.Tied}, outcomes); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
+	if edge := (eval.Pair{A: rag.EvalNumber(0), B: rag.EvalNumber(1e-12)}).Outcome(); edge != eval.Tied {
+		t.Errorf("a difference of rounding is %s", edge)
+	}
 	if diff := cmp.Diff([][]string{{"q0"}, {"q2"}}, [][]string{c.Won, c.Lost}); diff != "" {
 		t.Errorf("won and lost (-want +got):\n%s", diff)
 	}
@@ -278,8 +281,33 @@ func TestCompare(t *testing.T) {
 	if p := eval.Compare(pairs(zeros[:5], ones[:5])); p.Significant || math.Abs(p.P-1.0/16) > 0.01 {
 		t.Errorf("five wins: %+v", p)
 	}
+	if p := eval.Compare(pairs(ones, zeros)); !p.Significant || p.Diff != -1 || p.High != -1 {
+		t.Errorf("ten losses: %+v", p)
+	}
 	if p := eval.Compare(pairs(zeros, ones)); !p.Significant || math.Abs(p.P-1.0/512) > 0.002 || p.Low != 1 {
 		t.Errorf("ten wins: %+v", p)
+	}
+}
+
+// Draws are the same wherever a report is made again: of a hundred questions, which need two words of random bits each time.
+func TestDrawsAreRepeated(t *testing.T) {
+	var numbers []float64
+	var pairs []eval.Pair
+	for i := range 100 {
+		v := math.Sqrt(float64(i*37%101)) / 11 // no two means of samples are equal
+		numbers = append(numbers, v)
+		pairs = append(pairs, eval.Pair{A: rag.EvalNumber(0.6), B: rag.EvalNumber(v)})
+	}
+	low, high := eval.Interval(numbers)
+	c := eval.Compare(pairs)
+	if got, want := fmt.Sprintf("%.10f %.10f %.10f %.10f %.10f", low, high, c.Low, c.High, c.P), "0.5590300699 0.6454001260 -0.0409699301 0.0454001260 0.8802119788"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if low, high := eval.Interval(nil); low != 0 || high != 0 {
+		t.Errorf("of nothing: [%v, %v]", low, high)
+	}
+	if c := eval.Compare([]eval.Pair{{A: rag.EvalNumber(0), B: rag.EvalNumber(1)}}); c.P != 1 {
+		t.Errorf("one question: p %v, want 1: either sign is as far from 0", c.P)
 	}
 }
 

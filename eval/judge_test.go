@@ -80,6 +80,32 @@ var sample = rag.EvalSample{
 }
 
 // A verifier is asked about statements, not about the numbers of their sources: no passage has those.
+// brokenVerifier fails, and counts how often it was asked.
+type brokenVerifier struct{ asked int }
+
+func (b *brokenVerifier) Verify(context.Context, []rag.Claim) ([]rag.Verdict, error) {
+	b.asked++
+	return nil, rag.ErrUnavailable
+}
+
+func TestVerifiedAsksNothingInVain(t *testing.T) {
+	broken := &brokenVerifier{}
+	refusal := sample
+	refusal.Refused = true
+	got, err := eval.NewVerified(broken).Evaluate(t.Context(), []rag.EvalSample{refusal})
+	if err != nil || broken.asked > 0 || got[eval.FaithfulnessVerified][0].Null != "the answer is a refusal" {
+		t.Errorf("a refusal: %+v, asked %d times, error %v", got, broken.asked, err)
+	}
+	if got, err := eval.NewVerified(broken).Evaluate(t.Context(), []rag.EvalSample{sample}); !errors.Is(err, rag.ErrUnavailable) || got != nil {
+		t.Errorf("a verifier that fails: %+v, error %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := eval.NewVerified(broken).Evaluate(ctx, []rag.EvalSample{refusal}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a done context: error %v", err)
+	}
+}
+
 func TestVerifiedStatementsHaveNoCitations(t *testing.T) {
 	v := verifierFunc(func(claims []rag.Claim) (verdicts []rag.Verdict) {
 		for _, c := range claims {
@@ -260,6 +286,10 @@ func TestOverlap(t *testing.T) {
 		{eval.AnswerRelevancyOverlap, rag.EvalSample{Question: "notice period?", Answer: "the notice is long"}, 0.5},
 		{eval.ContextRecallOverlap, rag.EvalSample{Reference: "a b", Contexts: []string{"b"}}, 0.5},
 		{eval.ContextPrecisionOverlap, rag.EvalSample{Reference: "a b", Contexts: []string{"x", "a b", "b"}}, (1.0/2 + 2.0/3) / 2},
+		{eval.ContextPrecisionOverlap, rag.EvalSample{Reference: "a b", Contexts: []string{"a b", "x"}}, 1},
+		{eval.ContextPrecisionOverlap, rag.EvalSample{Reference: "a b", Contexts: []string{"x"}}, 0},
+		{eval.FaithfulnessOverlap, rag.EvalSample{Answer: "三月", Contexts: []string{"三个月"}}, 1},
+		{eval.CorrectnessOverlap, rag.EvalSample{Answer: "三月", Reference: "三个月"}, 0.8},
 	} {
 		o, err := eval.NewOverlap([]string{c.metric})
 		if err != nil {
@@ -272,5 +302,30 @@ func TestOverlap(t *testing.T) {
 		if v := got[c.metric][0]; !v.OK() || math.Abs(v.Number-c.want) > 1e-9 {
 			t.Errorf("%s of %+v: got %+v, want %v", c.metric, c.sample, v, c.want)
 		}
+	}
+}
+
+func TestOverlapOfTextsWithoutWords(t *testing.T) {
+	o, err := eval.NewOverlap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.Evaluate(t.Context(), []rag.EvalSample{{Question: "?", Answer: "!", Contexts: []string{"…"}, Reference: "–"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		eval.FaithfulnessOverlap: "it has no word", eval.AnswerRelevancyOverlap: "it has no word", eval.ContextRecallOverlap: "it has no word",
+		eval.ContextPrecisionOverlap: "it has no word", eval.CorrectnessOverlap: "neither has a word",
+	}
+	for metric, why := range want {
+		if v := got[metric][0]; v.Null != why {
+			t.Errorf("%s: got %+v, want null because %s", metric, v, why)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.Evaluate(ctx, []rag.EvalSample{{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("of a done context: error %v", err)
 	}
 }

@@ -131,7 +131,7 @@ func TestMetricsOfPlacesThatHoldSeveralItems(t *testing.T) {
 func TestNDCGWithExponentialGain(t *testing.T) {
 	grades := eval.Grades{"a": 3, "b": 1}
 	want := (1 + 7/math.Log2(3)) / (7 + 1/math.Log2(3))
-	if got, _ := (eval.Metric{Kind: eval.NDCGExp, K: 2}).Of([]string{"b", "a"}, grades); math.Abs(got-want) > 1e-12 {
+	if got, _ := (eval.Metric{Kind: eval.NDCGExp, K: 2}).Of([]string{"b", "a"}, grades); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -144,11 +144,34 @@ func TestParseMetric(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"": "known", "hit": "hit@5", "recall": "recall@5", "ndgc@10": `did you mean "ndcg"`, "ndcg@0": "at least 1", "ndcg@": "at least 1", "mrr@x": "at least 1", "ndcg@-1": "at least 1",
+		"": "known", "hit": "hit@5", "recall": "recall@5", "precision": "precision@5", "ndgc@10": `did you mean "ndcg"`, "ndcg@0": "at least 1", "ndcg@": "at least 1", "mrr@x": "at least 1", "ndcg@-1": "at least 1",
 	} {
 		if _, err := eval.ParseMetric(name); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", name, err, want)
 		}
+	}
+}
+
+func TestOneValueHasNoInterval(t *testing.T) {
+	if one := eval.Summarise([]rag.EvalValue{rag.EvalNumber(1)}); one.N != 1 || one.Low != nil || one.High != nil {
+		t.Errorf("of one value: %+v", one)
+	}
+	two := eval.Summarise([]rag.EvalValue{rag.EvalNumber(1), rag.EvalNumber(0)})
+	if two.Low == nil || two.High == nil || *two.Low != 0 || *two.High != 1 {
+		t.Errorf("of two: %+v", two)
+	}
+}
+
+func TestLatencies(t *testing.T) {
+	var ms []float64
+	for i := range 40 {
+		ms = append(ms, float64(i+1))
+	}
+	if got := eval.Latencies(ms); got != (eval.Latency{P50: 20, P95: 38}) {
+		t.Errorf("got %+v", got)
+	}
+	if got := eval.Latencies([]float64{1.23456}); got.P50 != 1.235 {
+		t.Errorf("got %v, want microseconds", got.P50)
 	}
 }
 
@@ -159,6 +182,9 @@ func TestScoresCountNullsAndLeaveThemOut(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{"why": 2, "not a finite number": 1}, got.Why); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if mean := eval.Mean(nil); mean != 0 {
+		t.Errorf("the mean of nothing is %v", mean)
 	}
 	if none := eval.Summarise([]rag.EvalValue{rag.EvalNull("why")}); none.Mean != nil || none.Low != nil {
 		t.Errorf("of nothing: %+v", none)
@@ -186,7 +212,7 @@ func TestValuesInJSON(t *testing.T) {
 
 func TestPercentile(t *testing.T) {
 	numbers := []float64{5, 1, 4, 2, 3}
-	for p, want := range map[float64]float64{0: 1, 0.2: 1, 0.5: 3, 0.95: 5, 1: 5} {
+	for p, want := range map[float64]float64{0: 1, 0.2: 1, 0.5: 3, 0.95: 5, 1: 5, 1.5: 5} {
 		if got := eval.Percentile(numbers, p); got != want {
 			t.Errorf("percentile %v: got %v, want %v", p, got, want)
 		}

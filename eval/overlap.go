@@ -180,11 +180,9 @@ func (v *Verified) one(ctx context.Context, s *rag.EvalSample) (rag.EvalValue, e
 	}
 	var claims []rag.Claim
 	passages := strings.Join(s.Contexts, "\n\n")
+	// An answer that is not blank has at least one sentence.
 	for _, sentence := range cite.Sentences(s.Answer) {
 		claims = append(claims, rag.Claim{Text: cite.Strip(s.Answer[sentence.Start:sentence.End]), Passage: passages})
-	}
-	if len(claims) == 0 {
-		return rag.EvalNull("it makes no claim"), nil
 	}
 	verdicts, err := v.verifier.Verify(ctx, claims)
 	if err != nil {

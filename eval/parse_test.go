@@ -162,6 +162,7 @@ func TestSameDocument(t *testing.T) {
 	}{
 		{"file:///x/docs/a.md", "docs/a.md", true}, {"file:///x/docs/a.md", "a.md", true}, {"file:///x/docs/a.md", "file:///x/docs/a.md", true},
 		{"file:///x/docs/ba.md", "a.md", false}, {"file:///x/a%20b.md", "a b.md", true}, {"file:///x/a.md#2", "a.md", false}, {"", "", true},
+		{"file:///x/a%20b.md", "c.md", false}, {"file:///x/100%/a.md", "b.md", false},
 	} {
 		if got := eval.SameDocument(c.uri, c.name); got != c.want {
 			t.Errorf("SameDocument(%q, %q) = %v", c.uri, c.name, got)

@@ -97,12 +97,16 @@ func TestPairsAndComparisons(t *testing.T) {
 	}
 	one, half, none := rag.EvalNumber(1), rag.EvalNumber(0.5), rag.EvalNull("lost")
 	metrics := map[string]eval.Score{"mrr": {}}
-	a := &eval.Run{Label: "a", Metrics: metrics, Questions: []eval.Outcome{outcome("1", half), outcome("2", one), outcome("3", one), outcome("4", one), outcome("5", one)}}
+	a := &eval.Run{Label: "a", Metrics: map[string]eval.Score{"mrr": {}, "map": {}}, Questions: []eval.Outcome{outcome("1", half), outcome("2", one), outcome("3", one), outcome("4", one), outcome("5", one)}}
 	b := &eval.Run{Label: "b", Metrics: metrics, Questions: []eval.Outcome{outcome("6", one), outcome("4", none), outcome("3", half), outcome("2", one), outcome("1", one)}}
 	b.Questions[2].Question = "worded anew"
 	want := []eval.Pair{{"1", "Q 1", half, one}, {"2", "Q 2", one, one}, {"3", "Q 3", one, half}, {"4", "Q 4", one, none}}
 	if diff := cmp.Diff(want, eval.Pairs(a, b, "mrr")); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)
+	}
+	a.Questions[1].Metrics["recall"] = one
+	if pairs := eval.Pairs(a, b, "recall"); len(pairs) > 0 {
+		t.Errorf("of a metric that one of the two has: %v", pairs)
 	}
 	if pairs := eval.Pairs(a, b, "map"); len(pairs) > 0 {
 		t.Errorf("of a metric that no run has: %v", pairs)
@@ -116,6 +120,13 @@ func TestPairsAndComparisons(t *testing.T) {
 		Changed: map[string][]string{"mrr": {"1", "3", "4"}}, Notes: []string{"question 3 is worded differently"},
 	}, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, ok := c.Metrics["map"]; ok || len(c.Metrics) != 1 {
+		t.Errorf("compared %v, of which b has mrr alone", c.Metrics)
+	}
+	b.TestSet.SHA256 = "another"
+	if notes := eval.CompareRuns(a, b).Notes; len(notes) != 2 || notes[0] != "the test sets are not the same file" {
+		t.Errorf("notes %q", notes)
 	}
 }
 

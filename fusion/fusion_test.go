@@ -123,3 +123,28 @@ func TestPoints(t *testing.T) {
 		}
 	}
 }
+
+// What a list is divided by must neither run over nor vanish, and scores that lie close must not be lost in rounding.
+func TestZScoreKeepsItsPrecision(t *testing.T) {
+	f, err := fusion.ZScore(fusion.ZScoreConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rootOf2 := math.Sqrt2
+	for name, scores := range map[string][]float64{
+		"huge":  {1.2e308, 0, 0, -1.2e308},
+		"tiny":  {5e-200, 3e-200, 3e-200, 1e-200},
+		"close": {1, 1 - 1e-9, 1 - 1e-9, 1 - 2e-9},
+	} {
+		var list []rag.Match
+		for i, x := range scores {
+			list = append(list, rag.Match{ID: string(rune('a' + i)), Score: x})
+		}
+		got := f([]rag.Ranking{{Stage: rag.StageDense, Weight: 1, Matches: list}})
+		for i, want := range []float64{4 / rootOf2, 2 / rootOf2, 2 / rootOf2, 0} {
+			if !(math.Abs(got[i].Score-want) < 1e-5) {
+				t.Errorf("%s: got %v at %d, want %v", name, got[i], i, want)
+			}
+		}
+	}
+}
