@@ -113,6 +113,7 @@ func (a *app) serveDashboard(ctx context.Context, cmd *cobra.Command, f *dashboa
 			return err
 		}
 		defer func() { _ = dash.Close() }()
+		dash.Warm(ctx)
 		url := "http://" + ln.Addr().String() + "/"
 		a.note("serving %s", url)
 		if made {

@@ -189,3 +189,45 @@ func BenchmarkPages(b *testing.B) {
 		})
 	}
 }
+
+// heldReader is a reader of traces whose lists wait for a sign.
+type heldReader struct {
+	trace.Reader
+	sign chan struct{}
+}
+
+func (h heldReader) List(ctx context.Context, q trace.Query) (trace.Page, error) {
+	<-h.sign
+	return h.Reader.List(ctx, q)
+}
+
+func TestWarmWaitsForTheTraces(t *testing.T) {
+	held := heldReader{trace.NewRing(trace.RingConfig{}), make(chan struct{})}
+	s, err := New(engine(t), Options{Traces: held})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	s.Warm(over) // does not wait for ever
+	warm := make(chan struct{})
+	go func() { s.Warm(t.Context()); close(warm) }()
+	select {
+	case <-warm:
+		t.Error("it is warm before the traces were read")
+	default:
+	}
+	close(held.sign)
+	<-warm
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	none, err := New(engine(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none.Warm(t.Context()) // there is nothing to wait for
+	if err := none.Close(); err != nil {
+		t.Error(err)
+	}
+}

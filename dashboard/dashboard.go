@@ -75,6 +75,8 @@ type Server struct {
 	ended context.Context //nolint:containedctx // done when the server is closed: no request lives as long
 	end   context.CancelFunc
 
+	warm chan struct{} // closed when the traces that were there have been read once
+
 	starting sync.Mutex     // guards end and work.Go: nothing begins once Close waits
 	work     sync.WaitGroup // what the server started
 }
@@ -112,14 +114,25 @@ func New(eng *rag.Engine, o Options) (*Server, error) {
 	s.pages = s.parsePages()
 	s.routes()
 	s.guarded = s.guard(s.mux)
-	if o.Traces != nil {
-		s.work.Go(func() { // an index reads its files once: begun now, the first reader waits less
+	s.warm = make(chan struct{})
+	s.work.Go(func() { // an index reads its files once: begun now, the first reader waits less
+		defer close(s.warm)
+		if o.Traces != nil {
 			if _, err := o.Traces.List(s.ended, trace.Query{Limit: 1}); err != nil && s.ended.Err() == nil {
 				s.log.Warn("traces not read", "error", err)
 			}
-		})
-	}
+		}
+	})
 	return s, nil
+}
+
+// Warm waits until the traces that were there have been read once, or ctx is done: a page that is asked for before waits for that,
+// up to two seconds where there are 50,000. Who serves after it answers every page at once.
+func (s *Server) Warm(ctx context.Context) {
+	select {
+	case <-s.warm:
+	case <-ctx.Done():
+	}
 }
 
 // Close ends what the server started, such as an ingest that is under way, and waits for it. Streams end, and what is still asked

@@ -77,6 +77,9 @@ func run(ctx context.Context, chunks, traces, loads, each int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dash.Close()) }()
+	begun := time.Now()
+	dash.Warm(ctx)
+	fmt.Printf("traces read after %.0f ms\n\n", ms(time.Since(begun)))
 	server := httptest.NewServer(dash)
 	defer server.Close()
 	paths, err := pages(ctx, eng, id)
