@@ -194,15 +194,17 @@ func BenchmarkPages(b *testing.B) {
 type heldReader struct {
 	trace.Reader
 	sign chan struct{}
+	read *atomic.Bool
 }
 
 func (h heldReader) List(ctx context.Context, q trace.Query) (trace.Page, error) {
 	<-h.sign
+	h.read.Store(true)
 	return h.Reader.List(ctx, q)
 }
 
 func TestWarmWaitsForTheTraces(t *testing.T) {
-	held := heldReader{trace.NewRing(trace.RingConfig{}), make(chan struct{})}
+	held := heldReader{trace.NewRing(trace.RingConfig{}), make(chan struct{}), &atomic.Bool{}}
 	s, err := New(engine(t), Options{Traces: held})
 	if err != nil {
 		t.Fatal(err)
@@ -210,15 +212,13 @@ func TestWarmWaitsForTheTraces(t *testing.T) {
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	s.Warm(over) // does not wait for ever
-	warm := make(chan struct{})
-	go func() { s.Warm(t.Context()); close(warm) }()
-	select {
-	case <-warm:
+	go func() {
+		runtime.Gosched()
+		close(held.sign)
+	}()
+	if s.Warm(t.Context()); !held.read.Load() {
 		t.Error("it is warm before the traces were read")
-	default:
 	}
-	close(held.sign)
-	<-warm
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
