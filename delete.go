@@ -11,7 +11,8 @@ import (
 type DeleteRequest struct {
 	Collection string   // "" means Config.Collection
 	URIs       []string // documents to delete, those of a source with all that it gave; one that ends in "/" means every document below it
-	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition
+	Filter     Filter   // of those, or of all if there are no URIs, only documents whose own fields and validity match; zero: no condition. It means what it means to Search: the collection's domain reads it
+	NoDomain   bool     // leave out what the collection's domain makes of Filter: its words, its fields, its own condition
 	All        bool     // the whole collection with its header
 	DryRun     bool     // find out what would be deleted, and delete nothing
 }
@@ -70,6 +71,13 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (_ *DeleteReport
 			return report, nil
 		}
 		return report, e.deleteAll(ctx, name, info, report)
+	}
+	if !req.Filter.IsZero() { // it means what it means to a search
+		q, err := e.ruled(Query{Filter: req.Filter, NoDomain: req.NoDomain}, name, &info.Header)
+		if err != nil {
+			return nil, fmt.Errorf("delete: %w", err)
+		}
+		req.Filter = q.Filter
 	}
 	entries, err := e.named(ctx, name, req, report)
 	if err != nil || len(entries) == 0 {

@@ -8,6 +8,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-d8745b77/rag/internal/boltkv"
 )
 
 // measurement is what the process holds at one moment, by series; see all.
@@ -33,13 +37,14 @@ const (
 )
 
 // all are the series. A trace file is as large as it may be and then begins anew, and so do the files of the cache of
-// vectors: both go up and down by a part of their limit. A database has free pages that it uses again.
+// vectors: both go up and down by a part of their limit. Of a database the pages in use count: bbolt uses the
+// others again, and where too few are free, since a backup read on while a reindex wrote, it makes its file twice as large at once.
 var all = [...]series{
 	goroutines:  {"goroutines", "", 1, 4, 0.05},
 	descriptors: {"file descriptors", "", 1, 4, 0.05},
 	heap:        {"live heap", "MB", 1e6, 3, 0.1},
 	resident:    {"resident memory", "MB", 1e6, 10, 0.1},
-	database:    {"rag.db", "MB", 1e6, 1, 0.1},
+	database:    {"rag.db, pages in use", "MB", 1e6, 1, 0.1},
 	traces:      {"trace files", "MB", 1e6, traceBytes / 4 / 1e6, 0.1},
 	others:      {"other files", "MB", 1e6, cacheBytes / 4 / 1e6, 0.1},
 }
@@ -56,6 +61,7 @@ func take(dir string) (m measurement) {
 	if dir == "" {
 		return m
 	}
+	m[database] = usedBytes(dir)
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil //nolint:nilerr // a file that has just gone
@@ -67,7 +73,6 @@ func take(dir string) (m measurement) {
 		size := float64(info.Size())
 		switch name := d.Name(); {
 		case name == "rag.db":
-			m[database] += size
 		case strings.HasPrefix(name, "traces"):
 			m[traces] += size
 		default:
@@ -76,6 +81,21 @@ func take(dir string) (m measurement) {
 		return nil
 	})
 	return m
+}
+
+// usedBytes is the size of the database's pages that hold something; 0 if it cannot be read.
+func usedBytes(dir string) (used float64) {
+	db, err := boltkv.Open(dir) // the engine's, which has it open
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = db.Close() }()
+	_ = db.View(func(tx *bolt.Tx) error {
+		free := tx.DB().Stats()
+		used = float64(tx.Size()) - float64((free.FreePageN+free.PendingPageN)*tx.DB().Info().PageSize)
+		return nil
+	})
+	return used
 }
 
 // openFiles counts the descriptors of the process; 0 where the system does not tell.
