@@ -330,3 +330,33 @@ func TestMetadataOfEarlierVersionsIsNotLost(t *testing.T) {
 		t.Errorf("from then on: %+v", rep)
 	}
 }
+
+// What a filter of a delete means is what it means to the search that somebody looked first with.
+func TestADeleteReadsItsFilterAsASearchDoes(t *testing.T) {
+	f, _ := ruledFixture(t)
+	planned := func(req rag.DeleteRequest) (names []string) {
+		t.Helper()
+		req.DryRun = true
+		rep, err := f.Delete(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, uri := range rep.Plan {
+			names = append(names, filepath.Base(uri))
+		}
+		return names
+	}
+	uk := rag.Eq("country", "uk") // the word of the vocabulary is united_kingdom
+	if diff := cmp.Diff([]string{"new.md"}, planned(rag.DeleteRequest{Filter: rag.Not(uk)})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"old.md", "own.md"}, planned(rag.DeleteRequest{Filter: uk})); diff != "" {
+		t.Error(diff)
+	}
+	if got := planned(rag.DeleteRequest{Filter: uk, NoDomain: true}); len(got) > 0 {
+		t.Errorf("without the domain's words %v are planned", got)
+	}
+	if _, err := f.Delete(t.Context(), rag.DeleteRequest{Filter: rag.Eq("contry", "uk")}); !errors.Is(err, rag.ErrInvalid) {
+		t.Errorf("a field that the domain does not have: %v", err)
+	}
+}
