@@ -110,7 +110,8 @@ func finish(t *testing.T, dir string, before int) {
 	if got := before + e.Texts(); got != resumeChunks {
 		t.Errorf("%d and %d texts were embedded, %d in all, for %d chunks", before, e.Texts(), got, resumeChunks)
 	}
-	if rep.Cached == 0 || rep.Embedded != e.Texts() {
+	// Some of what was embedded before was committed as well, all of it where the last batch had just been: the rest is cached.
+	if rep.Embedded != e.Texts() {
 		t.Errorf("report: %d embedded, %d cached", rep.Embedded, rep.Cached)
 	}
 	check, err := eng.Verify(t.Context(), "")

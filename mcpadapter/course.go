@@ -18,6 +18,7 @@ type excerpt struct {
 	Source     string   `json:"source"`
 	Similarity *float64 `json:"similarity,omitempty"` // cosine; missing where only the words were found
 	Excerpt    string   `json:"excerpt"`
+	Status     string   `json:"status,omitempty"` // under a validity policy
 }
 
 // courseExcerpts is how many excerpts a search gives.
@@ -51,14 +52,14 @@ func runSearchDocuments(ctx context.Context, c *call) (*reply, error) {
 	var b strings.Builder
 	for i := range res.Hits {
 		h := &res.Hits[i]
-		e := excerpt{Source: fileName(h.Chunk.URI), Excerpt: cut(h.Chunk.Text, maxPassage)}
+		e := excerpt{Source: fileName(h.Chunk.URI), Excerpt: cut(h.Chunk.Text, maxPassage), Status: h.Status}
 		fmt.Fprintf(&b, "**[%d] %s**", i+1, e.Source)
 		if r, ok := h.RankAt(rag.StageDense); ok {
 			e.Similarity = new(rounded(r.Score))
 			fmt.Fprintf(&b, " · similarity %.4f", *e.Similarity)
 		}
 		data.Results = append(data.Results, e)
-		b.WriteString("\n" + quoted(e.Excerpt) + "\n\n")
+		b.WriteString(caution(e.Status) + "\n" + quoted(e.Excerpt) + "\n\n")
 	}
 	if len(res.Hits) == 0 {
 		b.WriteString(nothing(res.Query, res.Collection))
@@ -106,7 +107,7 @@ func runAskQuestion(ctx context.Context, c *call) (*reply, error) {
 	for i := range answer.Sources {
 		s := &answer.Sources[i]
 		name := fileName(s.Hit.Chunk.URI)
-		fmt.Fprintf(&b, "[%d] %s\n", s.Number, name)
+		fmt.Fprintf(&b, "[%d] %s%s\n", s.Number, name, caution(s.Hit.Status))
 		if !seen[name] {
 			seen[name] = true
 			data.Sources = append(data.Sources, name)

@@ -21,8 +21,9 @@ type snippet struct {
 	ChunkID string  `json:"chunk_id"`
 	Source  string  `json:"source"`
 	Section string  `json:"section"`
-	Score   float64 `json:"score"`   // four decimals
-	Snippet string  `json:"snippet"` // at most 200 characters
+	Score   float64 `json:"score"`            // four decimals
+	Snippet string  `json:"snippet"`          // at most 200 characters
+	Status  string  `json:"status,omitempty"` // under a validity policy
 }
 
 const maxSnippet = 200
@@ -74,9 +75,9 @@ func runSearch(ctx context.Context, c *call) (*reply, error) {
 	var b strings.Builder
 	for i := range res.Hits {
 		h := &res.Hits[i]
-		s := snippet{h.Chunk.ID, fileName(h.Chunk.URI), section(&h.Chunk), rounded(h.Score), cut(strings.Join(strings.Fields(h.Chunk.Text), " "), maxSnippet)}
+		s := snippet{h.Chunk.ID, fileName(h.Chunk.URI), section(&h.Chunk), rounded(h.Score), cut(strings.Join(strings.Fields(h.Chunk.Text), " "), maxSnippet), h.Status}
 		data.Results = append(data.Results, s)
-		fmt.Fprintf(&b, "**[%d] %s** · %s · score %.4f\n> %s\n\n", i+1, s.Source, s.Section, s.Score, s.Snippet)
+		fmt.Fprintf(&b, "**[%d] %s** · %s · score %.4f%s\n> %s\n\n", i+1, s.Source, s.Section, s.Score, caution(s.Status), s.Snippet)
 	}
 	if len(res.Hits) == 0 {
 		b.WriteString(nothing(res.Query, res.Collection))
@@ -101,6 +102,7 @@ type answerSource struct {
 	Section string  `json:"section"`
 	Score   float64 `json:"score"`
 	URI     string  `json:"uri"`
+	Status  string  `json:"status,omitempty"` // under a validity policy
 }
 
 func (a *Adapter) ask() *tool {
@@ -138,9 +140,9 @@ func runAsk(ctx context.Context, c *call) (*reply, error) {
 	}
 	for i := range answer.Sources {
 		s := &answer.Sources[i]
-		one := answerSource{s.Number, fileName(s.Hit.Chunk.URI), section(&s.Hit.Chunk), rounded(s.Hit.Score), resourceURI(answer.Collection, s.Hit.Chunk.DocID)}
+		one := answerSource{s.Number, fileName(s.Hit.Chunk.URI), section(&s.Hit.Chunk), rounded(s.Hit.Score), resourceURI(answer.Collection, s.Hit.Chunk.DocID), s.Hit.Status}
 		data.Sources = append(data.Sources, one)
-		fmt.Fprintf(&b, "[%d] %s · %s\n", one.N, one.Source, one.Section)
+		fmt.Fprintf(&b, "[%d] %s · %s%s\n", one.N, one.Source, one.Section, caution(one.Status))
 	}
 	if !answer.Refused && answer.Reliability != "" {
 		fmt.Fprintf(&b, "\nReliability: %s\n", answer.Reliability)

@@ -87,11 +87,16 @@ func markdown(b *strings.Builder, list []citation) {
 			fmt.Fprintf(b, ", page %d", c.Page)
 		}
 		fmt.Fprintf(b, ", passage %d · score %.4f", c.Index+1, c.Score)
-		if c.Status != "" && c.Status != "current" {
-			fmt.Fprintf(b, " · %s", strings.ReplaceAll(c.Status, "_", " "))
-		}
-		b.WriteString("\n" + quoted(cut(c.Text, maxPreview)) + "\n\n")
+		b.WriteString(caution(c.Status) + "\n" + quoted(cut(c.Text, maxPreview)) + "\n\n")
 	}
+}
+
+// caution marks a passage that a validity policy lets through though it is not known to be in force; else it is "".
+func caution(status string) string {
+	if status == "" || status == rag.StatusCurrent {
+		return ""
+	}
+	return " · " + strings.ReplaceAll(status, "_", " ")
 }
 
 // quoted is a text as a block quote: what documents say is told apart from what the server says.
