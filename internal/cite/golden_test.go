@@ -88,9 +88,9 @@ func short(s string) string {
 
 // boundReplies have one thing that may be as long as a constant says, a little shorter and a little longer.
 func boundReplies() (all []string) {
-	around := func(n int, make func(n int) string) {
+	around := func(n int, reply func(n int) string) {
 		for i := n - 3; i <= n+3; i++ {
-			all = append(all, make(i))
+			all = append(all, reply(i))
 		}
 	}
 	times := strings.Repeat

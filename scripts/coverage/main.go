@@ -11,6 +11,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -31,13 +32,13 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: coverage PROFILES")
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(context.Background(), os.Args[1]); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(profiles string) error {
-	pkgs, err := list(".")
+func run(ctx context.Context, profiles string) error {
+	pkgs, err := list(ctx, ".")
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,8 @@ type pkg struct {
 }
 
 // list returns the packages of the page, sorted by path. root is where its go.mod stands.
-func list(root string) ([]pkg, error) {
-	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Module.Path}} {{len .TestGoFiles}} {{len .XTestGoFiles}}", "./...")
+func list(ctx context.Context, root string) ([]pkg, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-f", "{{.ImportPath}} {{.Module.Path}} {{len .TestGoFiles}} {{len .XTestGoFiles}}", "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // The figures are measured by hand, but a package that comes or goes must not be forgotten.
 func TestThePageListsEveryPackage(t *testing.T) {
-	pkgs, err := list("../..")
+	pkgs, err := list(t.Context(), "../..")
 	if err != nil {
 		t.Fatal(err)
 	}
