@@ -99,6 +99,22 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "there are no sources", 1: "there is 1 source", 2: "there are 2 sources"} {
+		if got := Count(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestAStreamIsClosedOnce(t *testing.T) {
+	s := NewStream(4)
+	shown := s.Write("So it") + s.Close()
+	if again := s.Close(); shown != "So it" || again != "" {
+		t.Errorf("shown %q, and again %q", shown, again)
+	}
+}
+
 var looksCited = regexp.MustCompile(`\[\d+\]`)
 
 // check holds for any reply.

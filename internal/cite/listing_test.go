@@ -32,6 +32,22 @@ func TestListed(t *testing.T) {
 	}
 }
 
+// Every word that stands in front of a list, or of a page, is known in the list as it is meant.
+func TestListedKnowsItsWords(t *testing.T) {
+	for label := range listLabels {
+		text := "27 days [1].\n\n" + label + ": [1]"
+		if diff := cmp.Diff([]bool{false, true}, Listed(text, Markers(text), nil)); diff != "" {
+			t.Errorf("%s: %s", label, diff)
+		}
+	}
+	for word := range pageWords {
+		text := "27 days [1].\n\n[1] handbook, " + word + " 3"
+		if diff := cmp.Diff([]bool{false, true}, Listed(text, Markers(text), []string{"handbook"})); diff != "" {
+			t.Errorf("%s: %s", word, diff)
+		}
+	}
+}
+
 func TestThoughts(t *testing.T) {
 	for reply, want := range map[string]string{
 		"28 days [1].": "28 days [1].",
@@ -39,6 +55,7 @@ func TestThoughts(t *testing.T) {
 		"<think>a</think><think>b < c</think>28 </think>": "28 </think>",
 		"28 <think>days</think>":                          "28 <think>days</think>",
 		"<think>it has no end":                            "",
+		"<think>":                                         "",
 		"<thin":                                           "<thin",
 		"":                                                "",
 	} {

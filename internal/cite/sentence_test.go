@@ -51,6 +51,12 @@ func TestOverlapAndClosest(t *testing.T) {
 	if s := Closest("period of notice", passage); passage[s.Start:s.End] != "The notice period is 3.5 months." {
 		t.Errorf("closest is %q", passage[s.Start:s.End])
 	}
+	if got := Overlap("it is 1.9 metres", "it is 1.8 metres"); got != 0.5 {
+		t.Errorf("1.9 and 1.8: overlap %v, want that of metres", got)
+	}
+	if got := Overlap("article,5", "article 5"); got != 1 {
+		t.Errorf("a comma that parts a word and a number: overlap %v", got)
+	}
 	if got := Overlap("年假25天", "员工年假为25天"); got < 0.6 {
 		t.Errorf("Chinese overlap %v", got)
 	}

@@ -37,7 +37,7 @@ type subject struct {
 var subjects = []subject{
 	{name: "fusion", dir: "fusion"},
 	{name: "filters", dir: ".", files: []string{"filter.go", "filter_notes.go", "filter_string.go", "filter_text.go"}, tests: "Filter|RangeOfDays|NoMeta"},
-	{name: "citations", dir: "internal/cite"},
+	{name: "citations", dir: "internal/cite", tests: "Clean|Count|Stream|WhatBecomes|Listed|Thoughts|Sentences|Claims|Overlap"},
 	{name: "metrics", dir: "eval", files: []string{"compare.go", "match.go", "metric.go", "overlap.go", "pair.go", "score.go", "stats.go"},
 		tests: "Metric|NDCG|Places|Percentile|Score|Compar|Interval|Overlap|Verified|Evaluator|Regrade|Reports|SameDocument|Levels|Sections|Fold|Runs|Latencies|Draws"},
 	{name: "ranks", dir: ".", files: []string{"ranks.go", "scores.go"}, tests: "[Rr]ank|Moves|Trace|Stages|Waterfall|Score|SubQueries|LaneFailing|Span|LongList|SingleText|Shortened|Passages"},

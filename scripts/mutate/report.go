@@ -113,8 +113,8 @@ func report(done []outcome, why reasons) []byte {
 
 changes the code in one place at a time (a bound missed by one, a condition or a sign turned over, a sibling of an operator, a number one more or less, a zero value returned, a
 statement left out) and counts the changes that make a test of the package fail, or run without end. Scores and orders that are a little wrong look right: so these are the
-packages where it is asked. At least 80 % of the mutants of each must be killed, and every one that survives is explained below; the run fails otherwise. What is counted holds
-for the whole machine-independent list: the same code and the same tests give the same table. How it works stands in [scripts/mutate](../scripts/mutate/main.go).
+packages where it is asked. At least 80 % of the mutants of each must be killed, and every one that survives is explained below; the run fails otherwise. The same code and the same
+tests give the same table on any machine. Why it works as it does: [decision 53](../docs/adr/0053-mutants-in-one-binary.md).
 
 | subject | code | mutants | killed | survived | score |
 |---|---|---|---|---|---|
