@@ -153,6 +153,10 @@ func (c *copying) open(ctx context.Context) error {
 		if err := c.to.checkHeader(c.name, h, true, true); err != nil {
 			return err
 		}
+		if there, here := h.Domain, c.info.Header.Domain; there != nil && (here == nil || here.Name != there.Name) && !c.req.Prune {
+			return fmt.Errorf("copy: where it is to go, the collection follows the domain %q, by which documents that only it has are searched, and here %s: delete it there, or let it become as it is here (--prune): %w",
+				there.Name, domainSaid(here), ErrInvalid)
+		}
 		if h.Dirty {
 			if _, err := c.to.reconcile(ctx, c.name, h); err != nil {
 				return err
@@ -164,6 +168,14 @@ func (c *copying) open(ctx context.Context) error {
 	h.begin(RunCopy)
 	c.header, c.report.Words = h, h.Sparse
 	return c.to.catalog.Commit(ctx, c.name, []Change{{Header: &h}})
+}
+
+// domainSaid names the domain of a collection in a message.
+func domainSaid(d *DomainRecord) string {
+	if d == nil {
+		return "none"
+	}
+	return fmt.Sprintf("the domain %q", d.Name)
 }
 
 // copyAll copies what differs, in groups of one transaction per store.

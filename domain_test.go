@@ -275,6 +275,26 @@ func TestDomainsTravel(t *testing.T) {
 	}
 }
 
+// A copy does not take away the rules that documents of the target are searched by, unless it makes it what the source is.
+func TestACopyDropsNoDomain(t *testing.T) {
+	f, _ := ruledFixture(t)
+	plain := newFixture(t)
+	plain.write("more.md", "# More\n\nThe tuition fee is 99.")
+	plain.ingest(nil)
+	if _, err := f.Copy(t.Context(), rag.CopyRequest{From: plain.Engine}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), `"fees"`) {
+		t.Errorf("error %v", err)
+	}
+	if d, err := f.Domain(t.Context(), ""); err != nil || d == nil {
+		t.Errorf("the domain is %v, %v", d, err)
+	}
+	if _, err := f.Copy(t.Context(), rag.CopyRequest{From: plain.Engine, Prune: true}); err != nil {
+		t.Error(err)
+	}
+	if d, err := f.Domain(t.Context(), ""); err != nil || d != nil {
+		t.Errorf("made what the source is, the domain is %v, %v", d, err)
+	}
+}
+
 // A program that cannot read domains says so, and never answers as if there were no rules.
 func TestAProgramWithoutDomains(t *testing.T) {
 	f, _ := ruledFixture(t)
