@@ -128,6 +128,7 @@ var oddReplies = []string{
 	"At http://x.org/(a)b)[77] or http://x.org/[a][b](c)[77].", "a[77] is so [1].", "So z[77] is a[77] or A[77].", "    ```\n[77]\n    ```\n", "   ```\n[77]\n   ```\n[88]", "`a`a [77]\nx [88]\n", "```a`b [77]\nx [88]",
 	"~~~a`b [77]\nx [88]\n~~~\n", "``\n[77]\n``\n", "~``\n[77]\n", "So:\nx\n123. a\n1234. b\n12. c\n1) d", "He said \"it is so.\") Then [1] more. And «so.» » Then", "Is it Dr? Yes, no! Then etc… so. Wait.. Then",
 	"As `a`$x$ it is so [1] and `b`$y + [2$ more", "So:\n 2. Ask it. Then\n\t3. wait. And 4. Then it is.", "So it is\n{\"answer\": \"x\"}", "So it is\n```json\n{\"answer\": \"x\"}\n```",
+	"So it is [1]( y) so [2]( z a).", "As `a`$x + [77]$ so.",
 }
 
 // randomReplies are put together of pieces that mean something to the package.

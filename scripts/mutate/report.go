@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -124,17 +125,24 @@ tests give the same table on any machine. Why it works as it does: [decision 53]
 	}
 	page.WriteString("\n## The survivors\n\nAll count against the score, those that nobody could kill among them.\n")
 	for _, o := range done {
-		fmt.Fprintf(&page, "\n### %s\n\n", o.name)
-		last := ""
+		fmt.Fprintf(&page, "\n### %s\n", o.name)
+		var reasons []string // in the order of their first mutants
+		alike := map[string][]string{}
 		for i, m := range o.mutants {
 			if o.fates[i] == killed {
 				continue
 			}
-			if why[m.key] != last || last == "" {
-				last = why[m.key]
-				fmt.Fprintf(&page, "%s\n\n", last)
+			r := cmp.Or(why[m.key], "Not explained.")
+			if alike[r] == nil {
+				reasons = append(reasons, r)
 			}
-			fmt.Fprintf(&page, "    %s\n\n", m.key)
+			alike[r] = append(alike[r], m.key)
+		}
+		for _, r := range reasons {
+			fmt.Fprintf(&page, "\n%s\n\n", r)
+			for _, key := range alike[r] {
+				fmt.Fprintf(&page, "    %s\n", key)
+			}
 		}
 	}
 	return page.Bytes()
