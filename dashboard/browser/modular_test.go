@@ -94,9 +94,7 @@ func TestModular(t *testing.T) {
 		}
 		b.follow(id("hit") + " h2 a")
 		b.follow(id("tab-pictures"))
-		if got := js[int](b, "document.querySelector('[data-testid=pictures] img').naturalWidth"); got == 0 {
-			t.Error("the picture of the PDF is not shown")
-		}
+		b.until("document.querySelector('[data-testid=pictures] img').naturalWidth > 0") // that of the PDF: it is loaded when it is in view
 	})
 
 	on("ingestion traces", func(t *testing.T) {
