@@ -155,7 +155,7 @@ func (g *Gate) wait(ctx context.Context) error {
 		g.giveBack()
 		return fmt.Errorf("%w: %d requests a minute are allowed, and the next one is due in %s", ErrShut, g.c.PerMinute, pause.Round(time.Millisecond))
 	}
-	if err := sleep(ctx, pause); err != nil {
+	if err := Sleep(ctx, pause); err != nil {
 		g.giveBack()
 		return err
 	}

@@ -299,11 +299,11 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) error {
 	if c.Sleep != nil {
 		return c.Sleep(ctx, d)
 	}
-	return sleep(ctx, d)
+	return Sleep(ctx, d)
 }
 
-// sleep waits as long, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits as long, or until ctx ends, with its error.
+func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

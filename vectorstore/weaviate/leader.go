@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/httpjson"
 )
 
 // A node asks the leader of the cluster what a class looks like before it writes to one. If the leader is lost, it waits for
@@ -33,7 +34,7 @@ func (s *classes) change(ctx context.Context, method, path string, in, out any) 
 		if !errors.Is(err, rag.ErrUnavailable) || try == s.service.Tries() {
 			return err
 		}
-		if err := pause(ctx); err != nil {
+		if err := httpjson.Sleep(ctx, leaderPause); err != nil {
 			return err
 		}
 	}
@@ -60,19 +61,8 @@ func (s *classes) describe(ctx context.Context, class string, out any) error {
 		if !errors.Is(err, rag.ErrUnavailable) || try == leaderTries {
 			return err
 		}
-		if err := pause(ctx); err != nil {
+		if err := httpjson.Sleep(ctx, leaderPause); err != nil {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context) error {
-	timer := time.NewTimer(leaderPause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

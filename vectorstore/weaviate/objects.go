@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
 )
 
@@ -187,7 +188,7 @@ func (s *classes) settle(ctx context.Context, c class, ids []string) error {
 		if err != nil || len(left) == 0 || try == settleTries {
 			return err
 		}
-		if err := pause(ctx); err != nil {
+		if err := httpjson.Sleep(ctx, leaderPause); err != nil {
 			return err
 		}
 	}
