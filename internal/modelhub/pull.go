@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag/internal/filelock"
+	"github.com/seed-d8745b77/rag/internal/httpjson"
 )
 
 // DefaultHub is where models are fetched from unless a mirror is named.
@@ -202,14 +203,7 @@ func (p *Puller) sleep(ctx context.Context, d time.Duration) error {
 	if p.Sleep != nil {
 		return p.Sleep(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return httpjson.Sleep(ctx, d)
 }
 
 // hub returns the base address to fetch from.
