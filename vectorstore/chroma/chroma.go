@@ -190,7 +190,7 @@ func (s *Store) IDs(ctx context.Context, name string) iter.Seq2[string, error] {
 		seen := map[string]bool{} // a page begins further on than the last one ended where records were deleted and written
 		more := true
 		err := s.read(ctx, name, func(c collection) error {
-			return s.pages(ctx, c, rowsOfIDs, getRequest{Include: []string{}}, func(r *rows) error {
+			return s.pages(ctx, c, rowsOfIDs, getRequest{Include: []string{}}, func(r rows) error {
 				for _, id := range r.IDs {
 					if more && !seen[id] {
 						seen[id] = true

@@ -107,31 +107,26 @@ type rows struct {
 	Metadatas  []metadata  `json:"metadatas"`
 }
 
-// pages asks for records, size at a time.
-func (s *Store) pages(ctx context.Context, c collection, size int, q getRequest, take func(*rows) error) error {
-	for q.Limit = size; ; q.Offset += size {
-		var r rows
-		if err := s.service.Call(ctx, http.MethodPost, s.base+"/"+c.ID+"/get", q, &r); err != nil {
-			return err
-		}
-		if err := s.whole(&r, q.Include, c.Metadata.Dims); err != nil {
-			return err
-		}
-		if err := take(&r); err != nil || len(r.IDs) < size {
-			return err
-		}
-	}
+// rows asks for records.
+func (s *Store) rows(ctx context.Context, c collection, q getRequest) (rows, error) {
+	return ask(ctx, s, c, "/get", q, func(r rows) bool {
+		return (!slices.Contains(q.Include, "embeddings") || len(r.Embeddings) == len(r.IDs)) &&
+			(!slices.Contains(q.Include, "metadatas") || len(r.Metadatas) == len(r.IDs)) &&
+			!slices.ContainsFunc(r.Embeddings, func(v []float32) bool { return len(v) != c.Metadata.Dims })
+	})
 }
 
-// whole reports a reply that lacks what was asked for.
-func (s *Store) whole(r *rows, include []string, dims int) error {
-	lacks := slices.Contains(include, "embeddings") && len(r.Embeddings) != len(r.IDs) ||
-		slices.Contains(include, "metadatas") && len(r.Metadatas) != len(r.IDs) ||
-		slices.ContainsFunc(r.Embeddings, func(v []float32) bool { return len(v) != dims })
-	if lacks {
-		return s.service.Errorf("a reply lacks vectors or metadata of its %d records: %w", len(r.IDs), rag.ErrUnavailable)
+// pages asks for records, size at a time.
+func (s *Store) pages(ctx context.Context, c collection, size int, q getRequest, take func(rows) error) error {
+	for q.Limit = size; ; q.Offset += size {
+		r, err := s.rows(ctx, c, q)
+		if err != nil {
+			return err
+		}
+		if err := take(r); err != nil || len(r.IDs) < size {
+			return err
+		}
 	}
-	return nil
 }
 
 // Vectors returns vectors by ID.
@@ -139,12 +134,8 @@ func (s *Store) Vectors(ctx context.Context, name string, ids []string) ([][]flo
 	by := make(map[string][]float32, len(ids))
 	err := s.read(ctx, name, func(c collection) error {
 		for some := range slices.Chunk(ids, rowsOf(c.Metadata.Dims)) {
-			var r rows
-			q := getRequest{IDs: some, Include: []string{"embeddings"}}
-			if err := s.service.Call(ctx, http.MethodPost, s.base+"/"+c.ID+"/get", q, &r); err != nil {
-				return err
-			}
-			if err := s.whole(&r, q.Include, c.Metadata.Dims); err != nil {
+			r, err := s.rows(ctx, c, getRequest{IDs: some, Include: []string{"embeddings"}})
+			if err != nil {
 				return err
 			}
 			for i, id := range r.IDs {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"net/http"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/vectorstore/internal/remote"
@@ -58,12 +57,12 @@ func (s *Store) Search(ctx context.Context, name string, q rag.VectorQuery) (mat
 // nearest asks for the n nearest.
 func (s *Store) nearest(ctx context.Context, c collection, vector []float32, n int, where any) ([]remote.Row, error) {
 	q := queryRequest{Embeddings: [][]float32{vector}, N: n, Where: where, Include: []string{"distances", "metadatas"}}
-	var r found
-	if err := s.service.Call(ctx, http.MethodPost, s.base+"/"+c.ID+"/query", q, &r); err != nil {
+	r, err := ask(ctx, s, c, "/query", q, func(r found) bool {
+		return len(r.IDs) == 1 && len(r.Distances) == 1 && len(r.Metadatas) == 1 &&
+			len(r.Distances[0]) == len(r.IDs[0]) && len(r.Metadatas[0]) == len(r.IDs[0])
+	})
+	if err != nil {
 		return nil, err
-	}
-	if len(r.IDs) != 1 || len(r.Distances) != 1 || len(r.Metadatas) != 1 || len(r.Distances[0]) != len(r.IDs[0]) || len(r.Metadatas[0]) != len(r.IDs[0]) {
-		return nil, s.service.Errorf("the reply to a query lacks a part: %w", rag.ErrUnavailable)
 	}
 	out := make([]remote.Row, len(r.IDs[0]))
 	for i, id := range r.IDs[0] {
@@ -76,7 +75,7 @@ func (s *Store) nearest(ctx context.Context, c collection, vector []float32, n i
 func (s *Store) scan(ctx context.Context, c collection, where any) iter.Seq2[remote.Row, error] {
 	return func(yield func(remote.Row, error) bool) {
 		q := getRequest{Where: where, Include: []string{"embeddings", "metadatas"}}
-		err := s.pages(ctx, c, rowsOf(c.Metadata.Dims), q, func(r *rows) error {
+		err := s.pages(ctx, c, rowsOf(c.Metadata.Dims), q, func(r rows) error {
 			for i, id := range r.IDs {
 				if !yield(remote.Row{ID: id, Vector: r.Embeddings[i], Payload: r.Metadatas[i].Payload}, nil) {
 					return errStop
