@@ -17,7 +17,7 @@ PLATFORMS := linux/arm64 darwin/arm64 windows/amd64
 # Optional providers that bring too much for everybody, each with a go.mod of its own; one stands after those it requires.
 MODULES := internal/onnx embed/hugot rerank/hugot vectorstore/coderhnsw sparse/gse bench/sparse loader/unipdf loader/nguyendocx trace/otel dashboard/browser postgres examples/cardstack scripts/release
 
-.PHONY: check test race torture torture-postgres soak fmt lint arch docscheck docs update fuzz coverage mutation bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
+.PHONY: check test race torture torture-postgres soak soak-race soak-memory fmt lint arch docscheck docs update fuzz coverage mutation bench cross purego tidy modules modules-cgo work ci mcp-conformance cluster release release-check changelog apidiff vuln
 
 # All that must hold, but for the soak.
 check: ci torture torture-postgres release-check mutation
@@ -41,11 +41,15 @@ torture:
 torture-postgres:
 	cd postgres && RAG_TEST_KILLS=25 RAG_TEST_QUEUED=5000 GOWORK=off $(GO) test -count=1 -timeout 20m -run 'TestKilledAnywhere|TestWorkers' .
 
-# Half an hour of everything at once, under the race detector and a memory limit; what grows fails it. SOAK=1m SOAKREPORT= to try it.
+# Half an hour of everything at once under a memory limit, with the race detector and without it; what grows fails it. SOAK=1m SOAKREPORT= to
+# try it, -j2 for both at once.
 SOAK ?= 30m
-SOAKREPORT ?= bench/soak.md
-soak:
+SOAKREPORT ?= bench
+soak: soak-race soak-memory
+soak-race:
 	GOMEMLIMIT=512MiB CGO_ENABLED=1 $(GO) run -race ./bench/soak -for $(SOAK) -report "$(SOAKREPORT)"
+soak-memory:
+	GOMEMLIMIT=512MiB $(GO) run ./bench/soak -for $(SOAK) -report "$(SOAKREPORT)"
 
 fmt:
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted, run gofmt -w: $$files"; exit 1; }

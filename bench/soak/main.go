@@ -1,7 +1,7 @@
 // Soak has one engine work for a long time on everything at once: uploads, cancelled uploads, deletes, searches, answers,
 // pages of the dashboard and calls over MCP, all over HTTP, while the indexes are built anew and backups are made.
 //
-//	make soak                       # thirty minutes, and the report bench/soak.md
+//	make soak                       # thirty minutes with the race detector, the report is bench/soak.md, and thirty without it, soak-memory.md
 //	make soak SOAK=1m SOAKREPORT=   # to try it
 //
 // What is read is compared with a model all the time: a document is whole or absent, and nothing is shown of a version that
@@ -15,9 +15,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	_ "github.com/seed-d8745b77/rag/defaults"
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 func main() {
@@ -28,7 +30,7 @@ func main() {
 	flag.IntVar(&o.readers, "readers", 6, "clients that read")
 	flag.IntVar(&o.samples, "samples", 120, "measurements, evenly over the run")
 	flag.Uint64Var(&o.seed, "seed", 1, "of what the clients do")
-	report := flag.String("report", "bench/soak.md", "file for the report; empty: only printed")
+	report := flag.String("report", "bench", "folder for the report; empty: only printed")
 	flag.Parse()
 	if err := run(o, *report); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
@@ -56,5 +58,5 @@ func run(o options, report string) error {
 	if err != nil || report == "" {
 		return err
 	}
-	return os.WriteFile(report, []byte(text), 0o644)
+	return os.WriteFile(filepath.Join(report, fileOf[racetest.Detector]), []byte(text), 0o644)
 }

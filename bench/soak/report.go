@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/racetest"
 )
 
 // result is what a run gave.
@@ -34,10 +36,14 @@ func (r *result) half(i int) (values []float64) {
 	return values
 }
 
-// judge says what grew, and what is left when everything is closed.
+// judge says what grew, and what is left when everything is closed. The race detector's records of addresses grow with what
+// the process does (161 to 265 MB in half an hour, where it stays at 44 to 47 without it): resident memory is judged where it is not there.
 func (r *result) judge() error {
 	var errs []error
 	for i := range all {
+		if i == resident && racetest.Detector {
+			continue // the detector's
+		}
 		s, values := &all[i], r.half(i)
 		if g, may := growth(values), s.allowance(values); g > may {
 			errs = append(errs, fmt.Errorf("%s grew by %s within the second half: %s is allowed", s.name, s.say(g), s.say(may)))
@@ -62,10 +68,18 @@ func (r *result) judge() error {
 // rows are how many measurements the table shows.
 const rows = 12
 
-// report is bench/soak.md.
+// fileOf names the report of a run, by whether it is one with the race detector.
+var fileOf = map[bool]string{true: "soak.md", false: "soak-memory.md"}
+
+// report is that file.
 func (r *result) report() string {
 	var b strings.Builder
-	b.WriteString("# Soak\n\nOne engine, served over HTTP, MCP and as a dashboard by one process under the race detector, while clients change and read everything at once. " +
+	with, other, memory := "without the race detector", "with it", ""
+	if racetest.Detector {
+		with, other = "with the race detector", "without it"
+		memory = "The detector keeps a record of what it saw of each address, in memory that the limit does not cover: resident memory, which that makes grow, is judged in the other run. "
+	}
+	b.WriteString("# Soak, " + with + "\n\nOne engine, served over HTTP, MCP and as a dashboard by one process, while clients change and read everything at once; a second run is [" + other + "](" + fileOf[!racetest.Detector] + "). " +
 		"What they are shown is compared with a model all the time; at each measurement everything stops, the data are verified, and every document and passage is compared with the model.\n\n")
 	limit := "none"
 	if l := debug.SetMemoryLimit(-1); l < math.MaxInt64 {
@@ -79,7 +93,7 @@ func (r *result) report() string {
 		fmt.Fprintf(&b, "| %s | %d |\n", what, r.counts[what])
 	}
 	fmt.Fprintf(&b, "\n%d parts of documents that were shown were compared with the model.\n\n## What the process holds\n\n", r.checked)
-	b.WriteString("Memory is that after a collection of garbage, and includes what the race detector and the clients hold; resident is the anonymous part. " +
+	b.WriteString("Memory is that after a collection of garbage, and includes what the clients hold; resident is the anonymous part. " + memory +
 		"Growth is that of a line fitted by least squares through the second half.\n\n")
 	r.table(&b)
 	fmt.Fprintf(&b, "\nBefore the run the process had %s goroutines and %s file descriptors, after it, with everything closed, %s and %s.\n",

@@ -153,6 +153,9 @@ func (d *data) embed(ctx context.Context, dir string, chunks, questions int) err
 	}
 	file := func(kind string) string { return filepath.Join(dir, fmt.Sprintf("%s-%x.f32", kind, key.Sum(nil)[:6])) }
 	d.chunks, d.questions = d.chunks[:chunks], d.questions[:questions]
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
 	vectors, err := vectorsOf(ctx, e, rag.AsPassage, passages[:chunks], file("chunks"))
 	if err != nil {
 		return err
