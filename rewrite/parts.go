@@ -102,8 +102,9 @@ func sides(a, b string) []string {
 		a += b[at:]
 	}
 	if p := prepositions.FindString(b); p != "" {
-		if at := strings.LastIndex(strings.ToLower(a), " "+strings.ToLower(p)); at > 0 {
-			b = a[:at+1] + b
+		same := regexp.MustCompile(`(?i)\s` + regexp.QuoteMeta(p)) // not by ToLower, which may give a text another length
+		if all := same.FindAllStringIndex(a, -1); all != nil {
+			b = a[:all[len(all)-1][0]+1] + b
 		}
 	}
 	return meaningful(a, b)

@@ -24,6 +24,7 @@ func TestDecomposeByRules(t *testing.T) {
 		"What is the notice period and how many days of leave do I get?":               {"What is the notice period", "how many days of leave do I get?"},
 		"Compare plan A with plan B.":                                                  {"plan A", "plan B"},
 		"Please compare BM25 and dense retrieval in terms of speed":                    {"BM25 in terms of speed", "dense retrieval in terms of speed"},
+		"compare İzmir'in KİRASI of interns with OF managers":                          {"İzmir'in KİRASI of interns", "İzmir'in KİRASI OF managers"}, // shorter in lower case
 		"What is the difference between the notice period of interns and of managers?": {"the notice period of interns", "the notice period of managers"},
 		"How does HNSW differ from a flat index?":                                      {"HNSW", "a flat index"},
 		"Postgres vs. MySQL":                                                           {"Postgres", "MySQL"},
