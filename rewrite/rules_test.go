@@ -118,7 +118,7 @@ func TestFollowUpByRules(t *testing.T) {
 }
 
 func FuzzRules(f *testing.F) {
-	for _, q := range []string{"compare a of b with of c?", "what? and it?", "年假和病假有什么区别？", "\xff?", "vs vs vs"} {
+	for _, q := range []string{"compare a of b with of c?", "what? and it?", "年假和病假有什么区别？", "\xff?", "vs vs vs", "compare >/\xec̥\xf5\x16\xcea of b with of c"} {
 		f.Add(q, q)
 	}
 	d, err := rewrite.NewDecompose(nil, rewrite.DecomposeConfig{})

@@ -123,22 +123,22 @@ func (r *result) table(b *strings.Builder) {
 	if shown == 0 {
 		return
 	}
-	const allowed = "allowed"
 	lines := []struct {
 		name string
-		of   func(*series, []float64) float64
+		of   func(i int) string
 	}{
-		{"growth in the second half", func(_ *series, v []float64) float64 { return growth(v) }},
-		{allowed, (*series).allowance},
+		{"growth in the second half", func(i int) string { return all[i].say(growth(r.half(i))) }},
+		{"allowed", func(i int) string {
+			if !judged(i) {
+				return "–"
+			}
+			return all[i].say(all[i].allowance(r.half(i)))
+		}},
 	}
 	for _, line := range lines {
 		fmt.Fprintf(b, "| %s |", line.name)
 		for i := range all {
-			text := all[i].say(line.of(&all[i], r.half(i)))
-			if line.name == allowed && !judged(i) {
-				text = "–"
-			}
-			fmt.Fprintf(b, " %s |", text)
+			fmt.Fprintf(b, " %s |", line.of(i))
 		}
 		b.WriteString("\n")
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // A read that meets a record while another request deletes or replaces it fails as a whole in Chroma 1.5.9, or lacks the
-// record's vector: 7.5 % of the searches beside 20 writers, whatever the pause before the next try. So the three tries
-// that a service in trouble is given are made four times.
+// record's vector: 7.5 % of the searches beside 20 writers. So the tries that a service in trouble is given ([Config].Tries)
+// are made four times.
 const (
 	mostTorn  = 4
 	pauseTorn = 20 * time.Millisecond

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-d8745b77/rag/vectorstore/chroma"
 )
 
-// A search and a reading that meet a record as it is deleted are asked for until they meet none; other trouble ends them,
-// and so does such a reply that stays.
+// A search and a reading of vectors that meet a record as it is deleted are made again until they meet none; other trouble
+// ends them, and so does such a reply that stays.
 func TestTornReplies(t *testing.T) {
 	const (
 		missing = `{"error":"InternalError","message":"Error executing plan: Internal error: Error finding id"}`
@@ -40,8 +40,12 @@ func TestTornReplies(t *testing.T) {
 				}
 				asked++
 				switch {
+				case asked > c.torn && strings.HasSuffix(r.URL.Path, "/get"):
+					io.WriteString(w, `{"ids":["a"],"embeddings":[[1,0]]}`)
 				case asked > c.torn:
 					io.WriteString(w, `{"ids":[["a","b"]],"distances":[[0,1]],"metadatas":[[{"rag_meta":"{}"},{"rag_meta":"{}"}]]}`)
+				case strings.HasPrefix(c.reply, `{"ids"`) && strings.HasSuffix(r.URL.Path, "/get"):
+					io.WriteString(w, `{"ids":["a"],"embeddings":[null]}`)
 				case strings.HasPrefix(c.reply, `{"ids"`):
 					io.WriteString(w, c.reply)
 				default:
@@ -56,7 +60,12 @@ func TestTornReplies(t *testing.T) {
 			}
 			got, err := s.Search(t.Context(), "c", rag.VectorQuery{Vector: []float32{1, 0}, K: 1})
 			if good := err == nil && len(got) == 1 && got[0].ID == "a"; good != c.good || !good && !errors.Is(err, rag.ErrUnavailable) {
-				t.Errorf("after %d requests: %v, %v", asked, got, err)
+				t.Errorf("search, after %d requests: %v, %v", asked, got, err)
+			}
+			asked = 0
+			vectors, err := s.Vectors(t.Context(), "c", []string{"a"})
+			if good := err == nil && len(vectors) == 1 && len(vectors[0]) == 2; good != c.good || !good && !errors.Is(err, rag.ErrUnavailable) {
+				t.Errorf("vectors, after %d requests: %v, %v", asked, vectors, err)
 			}
 		})
 	}
