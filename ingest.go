@@ -356,6 +356,7 @@ func (r *ingestRun) readAndWrite(ctx context.Context, feed func(ctx context.Cont
 	defer cancel(nil)
 	next := make(chan Source)
 	made := make(chan *prepared, r.config.Ingest.Workers)
+	groups := make(chan []*prepared)
 
 	var workers sync.WaitGroup
 	for range r.config.Ingest.Workers {
@@ -372,12 +373,13 @@ func (r *ingestRun) readAndWrite(ctx context.Context, feed func(ctx context.Cont
 		}
 	}()
 	go func() { workers.Wait(); close(made) }()
+	go gather(made, groups)
 
-	err := r.writeAll(ctx, made)
+	err := r.writeAll(ctx, groups)
 	if err != nil {
 		cancel(err)
 	}
-	for range made { // let the workers end
+	for range groups { // let the workers end
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
