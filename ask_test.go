@@ -135,13 +135,13 @@ func TestAskWithoutModelQuotesTheSource(t *testing.T) {
 func TestAskHowMany(t *testing.T) {
 	f := newFixture(t)
 	f.write("annual.md", "# Annual leave\n\nEvery employee has twenty five days of annual leave.\n")
-	f.write("unused.md", "# Annual leave\n\nUnused days of annual leave every employee is paid out.\n")
+	f.write("unused.md", "# Annual leave\n\nUnused annual leave of every employee is paid out.\n")
 	f.write("travel.md", "# Travel\n\nTravel abroad is approved by the director.\n")
 	f.ingest(nil)
 	for text, want := range map[string]bool{
 		leaveQuestion: false,
-		"When does every employee have annual leave days paid out?":        true,
-		"How many unused days of annual leave is every employee paid out?": true,
+		"When does every employee have annual leave days paid out?": true,
+		"How much unused annual leave is paid out?":                 true,
 	} {
 		a := ask(t, f, question(text))
 		if got := strings.Contains(a.Text, "paid out"); got != want || a.Refused {

@@ -39,7 +39,7 @@ func TestGather(t *testing.T) {
 					defer close(made)
 					for i, chunks := range test.made {
 						if test.wait != nil {
-							time.Sleep(test.wait[i])
+							<-time.After(test.wait[i])
 						}
 						made <- preparedOne(i, chunks)
 					}
@@ -55,7 +55,7 @@ func TestGather(t *testing.T) {
 						}
 						next++
 					}
-					time.Sleep(test.busy)
+					<-time.After(test.busy)
 				}
 				if !slices.Equal(sizes, test.want) {
 					t.Errorf("groups of %v sources, want %v", sizes, test.want)
