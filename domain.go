@@ -45,6 +45,9 @@ type Given struct {
 // isZero reports whether nothing was given. An empty Meta of a [Source] is something: it says that there is none.
 func (g Given) isZero() bool { return g.Title == "" && g.Meta == nil }
 
+// empty reports whether nothing was said of the source.
+func (g Given) empty() bool { return g.Title == "" && len(g.Meta) == 0 }
+
 // Domain returns the domain that a collection remembers; nil if it has none, or there is no such collection. "" means the
 // configured collection. ErrUnsupported: this program does not link package domain.
 func (e *Engine) Domain(ctx context.Context, collection string) (_ Domain, err error) {

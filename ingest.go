@@ -158,6 +158,7 @@ func (r *ingestRun) do(ctx context.Context) error {
 	if err := r.prune(ctx); err != nil {
 		return err
 	}
+	r.forgetAway()
 	return r.closeCollection(ctx)
 }
 
@@ -177,25 +178,33 @@ type ingestRun struct {
 	domain   Domain // whose rules the documents follow; nil: none
 	newRules bool   // the header on disk does not remember yet which domain and manifests there are
 
-	sources []Source                   // to be read, each URI once
-	known   map[string]bool            // every URI that was listed, readable or not
-	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	sources []Source        // to be read, each URI once
+	known   map[string]bool // every URI that was listed, readable or not
+	scopes  []listedScope
 
-	mu     sync.Mutex      // guards what follows, and gone
-	used   map[string]bool // URIs of files that lie beside a source and are parts of it
-	report IngestReport
-	stages ingestStages
-	files  fileTraces
-	read   int // sources read
-	images int
-	pages  int
-	bytes  int64
+	ledger     sync.Mutex // is held while the ledger is read
+	ledgerRead bool
+	told       map[[32]byte][]AwaySource // by content: documents that something was given with, as they were before the run
+
+	mu        sync.Mutex                 // guards what follows
+	gone      map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	elsewhere map[[32]byte][]string      // by content: other sources that were not listed, by URI
+	cameBack  map[string]bool            // URIs of sources that were away
+	used      map[string]bool            // URIs of files that lie beside a source and are parts of it
+	report    IngestReport
+	stages    ingestStages
+	files     fileTraces
+	read      int // sources read
+	images    int
+	pages     int
+	bytes     int64
 }
 
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{},
+		gone: map[[32]byte][]*goneSource{}, elsewhere: map[[32]byte][]string{}, told: map[[32]byte][]AwaySource{}, cameBack: map[string]bool{},
 		stages: ingestStages{spans: map[string]*Span{}, parsers: map[string]int{}},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -312,6 +321,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 	if !r.req.Prune {
 		return nil
 	}
+	r.putAway(left)
 	if len(left) > 0 && !r.req.DryRun {
 		if err := r.markDirty(ctx, nil, nil); err != nil {
 			return err

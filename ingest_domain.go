@@ -2,6 +2,7 @@ package rag
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -101,13 +102,13 @@ func (r *ingestRun) domainUse(was *DomainRecord) *DomainUse {
 func sameDomain(a, b *DomainRecord) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // describe completes what is said of a source. Where this ingest is given nothing, what an earlier one was given stays; was
-// is the document's line in the ledger, zero if it is new. Then the domain has its say.
-func (r *ingestRun) describe(src Source, was *Entry) (_ Source, given Given, err error) {
+// is the document's line in the ledger, zero if it is new. Then the domain has its say. kept is set where something stands.
+func (r *ingestRun) describe(src Source, was *Entry, kept *bool) (_ Source, given Given, err error) {
 	given = Given{Title: src.Title, Meta: src.Meta}
 	if given.isZero() && !r.req.Forget {
-		if was.Given != nil {
-			given = *was.Given
-			r.countKept(given)
+		if stands := cmp.Or(was.Given, r.whileAway(src.URI, was)); stands != nil {
+			given, *kept = *stands, !stands.empty()
+			r.countKept(*kept)
 		} else if err := r.checkUnkept(src, was); err != nil {
 			return src, given, err
 		}
@@ -122,8 +123,8 @@ func (r *ingestRun) describe(src Source, was *Entry) (_ Source, given Given, err
 }
 
 // countKept counts a source for which something stands that an earlier ingest was given.
-func (r *ingestRun) countKept(given Given) {
-	if given.Title != "" || len(given.Meta) > 0 {
+func (r *ingestRun) countKept(kept bool) {
+	if kept {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.report.Kept++

@@ -14,7 +14,7 @@ func (e *Engine) Collections(ctx context.Context) (_ []CollectionInfo, err error
 	all, err := e.catalog.Collections(ctx)
 	if e.IsView() {
 		for i := range all {
-			all[i].Header.Pending, all[i].Header.Touched = nil, nil // they name documents
+			all[i].Header.Pending, all[i].Header.Touched, all[i].Header.Away = nil, nil, nil // they name documents
 		}
 	}
 	return all, err
