@@ -34,6 +34,10 @@ type DomainUse struct {
 	Name       string `json:"name"`          // "": the collection's domain was dropped
 	Remembered bool   `json:"remembered"`    // the request named none: it is the collection's own
 	Was        string `json:"was,omitempty"` // name of the domain that the collection had before, if that was another
+
+	// Asked is the domain that the request named, None to have none, where the collection keeps the one it has: nothing was
+	// ingested. Name is the one it has then, "" if it has none.
+	Asked string `json:"asked,omitempty"`
 }
 
 // Given is what an ingest was given with a source beside its bytes, such as by a manifest.

@@ -18,7 +18,7 @@ type IngestRequest struct {
 	Prune      bool             // remove documents under a scope whose source is gone
 	DryRun     bool             // find out what would be done, and do nothing
 	Domain     Domain           // whose rules the documents follow, and the collection from now on; nil: that of the collection
-	NoDomain   bool             // the collection has no domain any more
+	NoDomain   bool             // the collection has no domain any more, whoever uses it
 	Forget     bool             // of sources that are given without Title and Meta, drop what earlier ingests were given
 	Progress   func(Progress)   // called from one goroutine at a time; must return soon
 	EachSource func(SourceStep) // likewise, for every source at every step
@@ -174,9 +174,11 @@ type ingestRun struct {
 	held  *claims // nil: the sources are no claims of a worker
 
 	header   Header
-	exists   bool   // the collection has a header on disk
-	domain   Domain // whose rules the documents follow; nil: none
-	newRules bool   // the header on disk does not remember yet which domain and manifests there are
+	exists   bool          // the collection has a header on disk
+	domain   Domain        // whose rules the documents follow; nil: none
+	newRules bool          // the header on disk does not remember yet which domain and manifests there are, and what is away
+	was      *DomainRecord // that the collection had before the run
+	took     bool          // the header on disk was written
 
 	sources []Source        // to be read, each URI once
 	known   map[string]bool // every URI that was listed, readable or not
@@ -244,6 +246,7 @@ func (r *ingestRun) finish() *IngestReport {
 	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.isPart(n.URI) })
 	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
+	r.keptDomain()
 	rep.Steps = r.steps.list()
 	for i := range rep.Steps {
 		rep.Steps[i].Reason = r.HideSecrets(rep.Steps[i].Reason)
@@ -292,7 +295,7 @@ func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) er
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.header.Touched, r.exists, r.newRules = pending, touched, true, false
+	r.header.Pending, r.header.Touched, r.exists, r.newRules, r.took = pending, touched, true, false, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -303,6 +306,7 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 		return nil
 	}
 	r.header.settle()
+	r.took = true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 

@@ -12,6 +12,7 @@ import (
 // remembers. The header, which the run writes, remembers it from then on.
 func (r *ingestRun) chooseDomain() (err error) {
 	was := r.header.Domain
+	r.was = was
 	switch {
 	case r.req.NoDomain && r.req.Domain != nil:
 		return fmt.Errorf("ingest: a domain and none are asked for: leave one of Domain and NoDomain out: %w", ErrInvalid)
@@ -97,6 +98,20 @@ func (r *ingestRun) domainUse(was *DomainRecord) *DomainUse {
 		return nil
 	}
 	return use
+}
+
+// keptDomain says in the report of a run that ingested nothing, and so changed nothing, that the collection has the domain that
+// it had.
+func (r *ingestRun) keptDomain() {
+	rep := &r.report
+	wrote := r.took || r.req.DryRun && rep.Added+rep.Updated+rep.Moved+rep.Unchanged+rep.Deleted > 0
+	if wrote || rep.Domain == nil || sameDomain(r.was, r.header.Domain) {
+		return
+	}
+	rep.Domain = &DomainUse{Remembered: true, Asked: cmp.Or(rep.Domain.Name, None)}
+	if r.was != nil {
+		rep.Domain.Name = r.was.Name
+	}
 }
 
 func sameDomain(a, b *DomainRecord) bool { return a == b || a != nil && b != nil && *a == *b }
