@@ -1,6 +1,8 @@
 package rag_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,5 +203,59 @@ func TestFilesThatChangeNames(t *testing.T) {
 	f.wantGiven("new.md", "Old", "france") // its own heading
 	if rep := f.ingest(nil); rep.Unchanged != 3 || len(rep.Warnings) != 0 {
 		t.Errorf("%+v", rep)
+	}
+}
+
+// Documents of an export come into a collection with another domain only where the request says whose rules hold.
+func TestAnImportIntoAnotherDomain(t *testing.T) {
+	f, d := ruledFixture(t)
+	var out bytes.Buffer
+	if _, err := f.Export(t.Context(), "", &out); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "export.jsonl")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exported, err := rag.Exported(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		has    rag.Domain // of the collection that is there
+		follow string
+		want   *rag.DomainUse // nil: it is refused
+	}{
+		"the same":          {d, "", &rag.DomainUse{Name: "fees", Remembered: true}},
+		"another version":   {fees(t, "flag"), "", nil},
+		"another":           {rates(t), "", nil},
+		"none":              {nil, "", nil},
+		"an unknown word":   {rates(t), "both", nil},
+		"the collection's":  {rates(t), rag.FollowCollection, &rag.DomainUse{Name: "rates", Remembered: true, Export: "fees"}},
+		"the export's":      {rates(t), rag.FollowExport, &rag.DomainUse{Name: "fees", Was: "rates"}},
+		"to none":           {nil, rag.FollowCollection, &rag.DomainUse{Remembered: true, Export: "fees"}},
+		"the export's only": {nil, rag.FollowExport, &rag.DomainUse{Name: "fees"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newFixture(t)
+			o.write("there.md", "# There\n\nThe tuition fee was there.")
+			o.ingest(func(r *rag.IngestRequest) { r.Domain = tt.has })
+			rep, err := o.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{exported}, Follow: tt.follow})
+			if tt.want == nil {
+				if !errors.Is(err, rag.ErrInvalid) || rep.Added > 0 {
+					t.Errorf("%+v, %v", rep, err)
+				}
+				return
+			}
+			if err != nil || rep.Added != 3 {
+				t.Fatalf("%+v, %v", rep, err)
+			}
+			if diff := cmp.Diff(tt.want, rep.Domain); diff != "" {
+				t.Error(diff)
+			}
+			if now, err := o.Domain(t.Context(), ""); err != nil || (now == nil) != (tt.want.Name == "") || now != nil && now.Record().Name != tt.want.Name {
+				t.Errorf("the collection follows %v, %v", now, err)
+			}
+		})
 	}
 }

@@ -35,6 +35,10 @@ type DomainUse struct {
 	Remembered bool   `json:"remembered"`    // the request named none: it is the collection's own
 	Was        string `json:"was,omitempty"` // name of the domain that the collection had before, if that was another
 
+	// Export is the domain of an export, None for none, whose documents came into a collection with another: they have the
+	// metadata of that one until their files are ingested here.
+	Export string `json:"export,omitempty"`
+
 	// Asked is the domain that the request named, None to have none, where the collection keeps the one it has: nothing was
 	// ingested. Name is the one it has then, "" if it has none.
 	Asked string `json:"asked,omitempty"`

@@ -19,10 +19,18 @@ type IngestRequest struct {
 	DryRun     bool             // find out what would be done, and do nothing
 	Domain     Domain           // whose rules the documents follow, and the collection from now on; nil: that of the collection
 	NoDomain   bool             // the collection has no domain any more, whoever uses it
+	Follow     string           // where documents of an export come into a collection with another domain: FollowCollection or FollowExport; "": ErrInvalid
 	Forget     bool             // of sources that are given without Title and Meta, drop what earlier ingests were given
 	Progress   func(Progress)   // called from one goroutine at a time; must return soon
 	EachSource func(SourceStep) // likewise, for every source at every step
 }
+
+// Whose domain holds from now on where an export and the collection that it goes into have different ones. The documents keep
+// the metadata that they came with until their files are ingested.
+const (
+	FollowCollection = "collection"
+	FollowExport     = "export"
+)
 
 // Progress is a step of an ingest.
 type Progress struct {

@@ -21,10 +21,8 @@ func (r *ingestRun) chooseDomain() (err error) {
 	case r.req.Domain != nil:
 		r.domain, r.header.Domain = r.req.Domain, new(r.req.Domain.Record())
 	default:
-		for _, set := range r.req.Sources {
-			if set.exported != nil && r.header.Domain == nil {
-				r.header.Domain = set.exported.Domain
-			}
+		if err := r.takeExports(); err != nil {
+			return err
 		}
 		if r.domain, err = r.domainOf(r.name, &r.header); err != nil {
 			return err
@@ -35,6 +33,56 @@ func (r *ingestRun) chooseDomain() (err error) {
 	r.header.Manifests = manifests
 	r.report.Domain = r.domainUse(was)
 	return nil
+}
+
+// takeExports decides whose domain holds where documents of exports come in: a new collection takes theirs, one that is there
+// has its own, unless the request says otherwise.
+func (r *ingestRun) takeExports() error {
+	fresh := !r.exists
+	for _, set := range r.req.Sources {
+		if set.exported == nil {
+			continue
+		}
+		theirs, ours := set.exported.Domain, r.header.Domain
+		switch {
+		case fresh, r.req.Follow == FollowExport && !sameRules(theirs, ours):
+			r.header.Domain = theirs
+		case sameRules(theirs, ours), r.req.Follow == FollowCollection:
+		case r.req.Follow != "":
+			return fmt.Errorf("import: follow is %q: it must be %s or %s: %w", r.req.Follow, FollowCollection, FollowExport, ErrInvalid)
+		default:
+			return fmt.Errorf("import: the collection %q follows %s, and the export %s: its documents have the metadata of that, and may not be found here: take another collection (--collection), or say whose rules hold from now on (--follow %s or --follow %s): %w",
+				r.name, domainSaid(ours), exportSaid(theirs, ours), FollowCollection, FollowExport, ErrInvalid)
+		}
+		fresh = false // of several exports the first decides
+	}
+	return nil
+}
+
+// exportedUnder names the domain of an export that is not the collection's from now on; "" if there is none.
+func (r *ingestRun) exportedUnder() string {
+	for _, set := range r.req.Sources {
+		if set.exported != nil && !sameRules(set.exported.Domain, r.header.Domain) {
+			if set.exported.Domain == nil {
+				return None
+			}
+			return set.exported.Domain.Name
+		}
+	}
+	return ""
+}
+
+// exportSaid names the domain of an export in a message, beside that of the collection.
+func exportSaid(theirs, ours *DomainRecord) string {
+	if theirs != nil && ours != nil && theirs.Name == ours.Name {
+		return "another version of it"
+	}
+	return domainSaid(theirs)
+}
+
+// sameRules reports whether two domains are the same, wherever their files lie.
+func sameRules(a, b *DomainRecord) bool {
+	return a == b || a != nil && b != nil && a.Name == b.Name && a.Text == b.Text
 }
 
 // manifests are the files that say what the documents are, those of this run and of earlier ones.
@@ -87,14 +135,14 @@ func (r *ingestRun) remember(ctx context.Context) (err error) {
 
 // domainUse is what the report says of the choice; nil if there is no domain and was none.
 func (r *ingestRun) domainUse(was *DomainRecord) *DomainUse {
-	use := &DomainUse{Remembered: sameDomain(was, r.header.Domain) && r.req.Domain == nil}
+	use := &DomainUse{Remembered: sameDomain(was, r.header.Domain) && r.req.Domain == nil, Export: r.exportedUnder()}
 	if now := r.header.Domain; now != nil {
 		use.Name = now.Name
 	}
 	if was != nil && was.Name != use.Name {
 		use.Was = was.Name
 	}
-	if use.Name == "" && use.Was == "" {
+	if use.Name == "" && use.Was == "" && use.Export == "" {
 		return nil
 	}
 	return use

@@ -183,6 +183,9 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
 	a.printDomain(w, r.Domain)
+	if r.Domain != nil && r.Domain.Export != "" {
+		fmt.Fprintf(w, "%s the documents have the metadata of the export's domain (%s) until their files are ingested here: searches may not find them\n", p.yellow("warning"), visible(r.Domain.Export))
+	}
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "metadata of %s as an earlier ingest was given it, such as by a manifest\n", count(r.Kept, "document"))
 	}
@@ -205,7 +208,7 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 // printDomain says whose rules the documents follow.
 func (a *app) printDomain(w io.Writer, d *rag.DomainUse) {
 	switch {
-	case d == nil:
+	case d == nil, d.Name == "" && d.Was == "" && d.Asked == "":
 	case d.Asked != "":
 		fmt.Fprintf(w, "nothing was ingested, so the domain of the collection stays %s (%s was asked for)\n", visible(cmp.Or(d.Name, rag.None)), visible(d.Asked))
 	case d.Name == "":
