@@ -22,6 +22,29 @@ type Domain interface {
 	Query(q Query, now time.Time) (Query, error)
 }
 
+// MetaChecker is implemented by domains that can tell which metadata they do not allow.
+type MetaChecker interface {
+	// CheckMeta looks through what was given with a source, by the names of its fields.
+	CheckMeta(given Meta) []MetaProblem
+}
+
+// MetaProblem is metadata that a domain does not allow.
+type MetaProblem struct {
+	Field   string
+	Value   any
+	NoField bool   // the domain has no such field; else it is the value that the field does not allow
+	Message string // what is wrong with it
+}
+
+// UnfitMeta is what was given with a document, and is kept, though the collection's domain does not allow it, such as a word
+// that the vocabulary has no more.
+type UnfitMeta struct {
+	URI     string `json:"uri"`
+	Field   string `json:"field"`
+	Value   any    `json:"value"`
+	Message string `json:"message"` // what is wrong, and what to do
+}
+
 // DomainRecord is a domain as a collection remembers it.
 type DomainRecord struct {
 	Name string `json:"name"`

@@ -75,6 +75,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 		return nil, err
 	}
 	file.Action, file.Bytes = action, rd.want.Size
+	r.tellUnfit(&rd, action)
 	switch {
 	case r.req.DryRun:
 		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
