@@ -28,6 +28,12 @@ type MetaChecker interface {
 	CheckMeta(given Meta) []MetaProblem
 }
 
+// ManifestTeller is implemented by domains that can tell a manifest of theirs from a document.
+type ManifestTeller interface {
+	// LooksLikeManifest reports whether the bytes of a file of this name are lines of a manifest.
+	LooksLikeManifest(name string, data []byte) bool
+}
+
 // MetaProblem is metadata that a domain does not allow.
 type MetaProblem struct {
 	Field   string

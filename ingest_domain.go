@@ -85,6 +85,15 @@ func sameRules(a, b *DomainRecord) bool {
 	return a == b || a != nil && b != nil && a.Name == b.Name && a.Text == b.Text
 }
 
+// manifestNote is what is said of a document that looks like a manifest.
+const manifestNote = "its lines look like those of a manifest, and it is ingested as a document: name it with --manifest, and delete this document"
+
+// isManifest reports whether a source that is ingested as a document looks like a manifest that nobody named.
+func (r *ingestRun) isManifest(src Source, data []byte) bool {
+	teller, ok := r.domain.(ManifestTeller)
+	return ok && src.stored == nil && teller.LooksLikeManifest(src.BaseName(), data)
+}
+
 // manifests are the files that say what the documents are, those of this run and of earlier ones.
 func (r *ingestRun) manifests() []string {
 	var all []string

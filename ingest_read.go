@@ -78,6 +78,9 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	r.tellUnfit(&rd, action)
 	switch {
 	case r.req.DryRun:
+		if action != "unchanged" && r.isManifest(src, data) {
+			r.note(src.URI, StageLoad, manifestNote)
+		}
 		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
 		r.plan(src.URI, action, reason)
 		return nil, nil
@@ -92,6 +95,9 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	docs, parts, err := rd.parse(ctx, src)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	if r.isManifest(src, data) {
+		docs[0].Warnings = append(docs[0].Warnings, Warning{Message: manifestNote})
 	}
 	r.timed(StageLoad, start, 1, len(docs), file)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})

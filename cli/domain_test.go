@@ -187,3 +187,17 @@ func TestTheDomainIsRemembered(t *testing.T) {
 		t.Errorf("there is no domain any more: %s", o.stdout)
 	}
 }
+
+// A manifest that no flag names is a document, with a warning that says what to do.
+func TestAManifestThatNobodyNamed(t *testing.T) {
+	s := feesShell(t)
+	const warning = "docs/manifest.jsonl: its lines look like those of a manifest"
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--dry-run").want(exitDone).prints("4 added", warning)
+	s.rag("ingest", "docs", "--domain", "fees.yaml").want(exitDone).prints("4 added", warning, "--manifest")
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--manifest", "docs/manifest.jsonl").want(exitDone).prints("3 updated")
+	s.rag("delete", "docs/manifest.jsonl", "-c", "money").want(exitDone)
+	if o := s.rag("ingest", "docs", "-c", "money").want(exitDone).prints("3 unchanged"); strings.Contains(o.stdout, "manifest.jsonl") {
+		t.Errorf("%s", o.stdout)
+	}
+	s.rag("ingest", "docs", "-c", "plain").want(exitDone).prints("4 added") // without a domain there are no manifests
+}
