@@ -3,6 +3,7 @@ package rag_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/catalog"
 )
 
 // rename gives a file or the whole folder of documents another name.
@@ -257,5 +259,46 @@ func TestAnImportIntoAnotherDomain(t *testing.T) {
 				t.Errorf("the collection follows %v, %v", now, err)
 			}
 		})
+	}
+}
+
+// A collection remembers so many files that are gone and no more, and says of which it does not.
+func TestMoreFilesAreGoneThanAreRemembered(t *testing.T) {
+	store := catalog.NewMemory()
+	f := newFixture(t, rag.WithCatalog(store))
+	header := func() rag.Header {
+		t.Helper()
+		all, err := f.Collections(t.Context())
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		return all[0].Header
+	}
+	uri := rag.FileURI(f.file("a.md"))
+	f.write("a.md", "# A\n\nOne text.")
+	said := rag.Sources{All: func(yield func(rag.Source, error) bool) {
+		for src, err := range rag.Dir(f.docs).All {
+			src.Title = "Said"
+			yield(src, err)
+		}
+	}}
+	f.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{said} })
+	full := header()
+	for i := range 4096 {
+		full.Away = append(full.Away, rag.AwaySource{URI: fmt.Sprintf("file:///gone/%d.md", i), Given: rag.Given{Title: "Gone"}})
+	}
+	if err := store.Commit(t.Context(), "default", []rag.Change{{Header: &full}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(f.file("a.md")); err != nil {
+		t.Fatal(err)
+	}
+	rep := f.ingest(func(r *rag.IngestRequest) { r.Prune = true })
+	if len(rep.Warnings) != 2 || rep.Warnings[0].URI != "file:///gone/0.md" && rep.Warnings[1].URI != "file:///gone/0.md" {
+		t.Errorf("%+v", rep.Warnings)
+	}
+	away := header().Away
+	if len(away) != 4096 || away[0].URI != "file:///gone/1.md" || away[4095].URI != uri {
+		t.Errorf("%d are remembered, from %s to %s", len(away), away[0].URI, away[len(away)-1].URI)
 	}
 }

@@ -118,6 +118,7 @@ func (r *DeleteReport) plan(entries []Entry) {
 
 // deleteEntries removes documents and counts in the report what went.
 func (e *Engine) deleteEntries(ctx context.Context, name string, info CollectionInfo, entries []Entry, report *DeleteReport) error {
+	info.Header.forget(urisOf(entries)) // a worker that brought one back has left it there
 	h := info.Header
 	h.begin(RunDelete)
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {

@@ -33,24 +33,31 @@ func (r *ingestRun) whileAway(uri string, was *Entry) *Given {
 // putAway has the collection remember what was given with the sources of documents that a prune is about to remove, and says
 // of which: a file that has another name and other content now cannot be told from a new one.
 func (r *ingestRun) putAway(removed []Entry) {
+	var left []AwaySource
 	for _, entry := range removed {
-		if entry.URI != sourceURI(entry.URI) || entry.Given == nil {
-			continue
+		if entry.URI == sourceURI(entry.URI) && entry.Given != nil && !entry.Given.empty() {
+			left = append(left, AwaySource{entry.URI, *entry.Given})
+			r.note(entry.URI, StageClean, "its file is gone, and the document goes with the metadata that an earlier ingest was given, such as by a manifest: they count again when a file of this name comes back; if it was renamed and edited, name the manifest again, with its new name (--manifest)")
 		}
-		r.header.forget([]string{entry.URI})
-		if entry.Given.empty() {
-			continue
-		}
-		r.header.Away = append(r.header.Away, AwaySource{entry.URI, *entry.Given})
-		r.newRules = true
-		r.note(entry.URI, StageClean, "its file is gone, of which an earlier ingest was given metadata, such as by a manifest: under this name they count again; if it has another name and was edited, name the manifest with the new name (--manifest)")
 	}
+	before := len(r.header.Away)
+	r.header.forget(urisOf(removed)) // also of those that had nothing at last
+	r.newRules = r.newRules || len(left) > 0 || len(r.header.Away) < before
+	r.header.Away = slices.Concat(r.header.Away, left)
 	if over := len(r.header.Away) - maxAway; over > 0 {
 		for _, old := range r.header.Away[:over] {
 			r.note(old.URI, StageClean, "what an earlier ingest was given with it is remembered no longer, since %d files are gone after it: name the manifest again (--manifest) when it comes back", maxAway)
 		}
-		r.header.Away = slices.Clone(r.header.Away[over:])
+		r.header.Away = r.header.Away[over:]
 	}
+}
+
+func urisOf(entries []Entry) []string {
+	uris := make([]string, len(entries))
+	for i := range entries {
+		uris[i] = entries[i].URI
+	}
+	return uris
 }
 
 // forgetAway drops what is remembered of sources that have come back, and, where this ingest is to forget, of what lies among
@@ -64,18 +71,27 @@ func (r *ingestRun) forgetAway() {
 }
 
 // forget drops what is remembered of sources that are gone, by URI; one that ends in a slash means every source below it. It
-// returns those that it knew something of.
+// returns those of the URIs that meant one, once for each source.
 func (h *Header) forget(uris []string) (known []string) {
-	names := func(uri, source string) bool {
-		return uri == source || strings.HasSuffix(uri, "/") && strings.HasPrefix(source, uri)
+	exact, folders := map[string]bool{}, []string{}
+	for _, uri := range uris {
+		if strings.HasSuffix(uri, "/") {
+			folders = append(folders, uri)
+		} else {
+			exact[uri] = true
+		}
 	}
 	kept := make([]AwaySource, 0, len(h.Away))
 	for _, a := range h.Away {
-		if i := slices.IndexFunc(uris, func(uri string) bool { return names(uri, a.URI) }); i >= 0 {
-			known = append(known, uris[i])
-			continue
+		below := slices.IndexFunc(folders, func(folder string) bool { return strings.HasPrefix(a.URI, folder) })
+		switch {
+		case exact[a.URI]:
+			known = append(known, a.URI)
+		case below >= 0:
+			known = append(known, folders[below])
+		default:
+			kept = append(kept, a)
 		}
-		kept = append(kept, a)
 	}
 	if len(known) > 0 {
 		h.Away = kept

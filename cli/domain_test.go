@@ -182,7 +182,7 @@ func TestTheDomainIsRemembered(t *testing.T) {
 	}
 	rag("ingest", "empty", "--domain", "fees.yaml").want(exitDone).prints("nothing was ingested, so the domain of the collection stays rates (fees was asked for)")
 	rag("ingest", "docs").want(exitDone).prints("domain rates (remembered)")
-	rag("ingest", "docs", "--end-domain").want(exitDone).prints("no domain any more (it was rates)")
+	rag("ingest", "docs", "--end-domain").want(exitDone).prints("no domain any more (it was rates")
 	if o := rag("ingest", "docs").want(exitDone).prints("3 unchanged", "metadata of 3 documents"); strings.Contains(o.stdout, "domain") {
 		t.Errorf("there is no domain any more: %s", o.stdout)
 	}

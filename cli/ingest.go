@@ -212,7 +212,7 @@ func (a *app) printDomain(w io.Writer, d *rag.DomainUse) {
 	case d.Asked != "":
 		fmt.Fprintf(w, "nothing was ingested, so the domain of the collection stays %s (%s was asked for)\n", visible(cmp.Or(d.Name, rag.None)), visible(d.Asked))
 	case d.Name == "":
-		fmt.Fprintf(w, "no domain any more (it was %s)\n", visible(d.Was))
+		fmt.Fprintf(w, "no domain any more (it was %s: documents that this ingest did not read keep what it made of them until they are ingested again)\n", visible(d.Was))
 	case d.Was != "":
 		fmt.Fprintf(w, "domain %s (it was %s: documents that this ingest did not read follow that until they are ingested again)\n", visible(d.Name), visible(d.Was))
 	case d.Remembered:
