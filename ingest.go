@@ -18,11 +18,19 @@ type IngestRequest struct {
 	Prune      bool             // remove documents under a scope whose source is gone
 	DryRun     bool             // find out what would be done, and do nothing
 	Domain     Domain           // whose rules the documents follow, and the collection from now on; nil: that of the collection
-	NoDomain   bool             // the collection has no domain any more
+	NoDomain   bool             // the collection has no domain any more, whoever uses it
+	Follow     string           // where documents of an export come into a collection with another domain: FollowCollection or FollowExport; "": ErrInvalid
 	Forget     bool             // of sources that are given without Title and Meta, drop what earlier ingests were given
 	Progress   func(Progress)   // called from one goroutine at a time; must return soon
 	EachSource func(SourceStep) // likewise, for every source at every step
 }
+
+// Whose domain holds from now on where an export and the collection that it goes into have different ones. The documents keep
+// the metadata that they came with until their files are ingested.
+const (
+	FollowCollection = "collection"
+	FollowExport     = "export"
+)
 
 // Progress is a step of an ingest.
 type Progress struct {
@@ -158,6 +166,7 @@ func (r *ingestRun) do(ctx context.Context) error {
 	if err := r.prune(ctx); err != nil {
 		return err
 	}
+	r.forgetAway()
 	return r.closeCollection(ctx)
 }
 
@@ -173,29 +182,39 @@ type ingestRun struct {
 	held  *claims // nil: the sources are no claims of a worker
 
 	header   Header
-	exists   bool   // the collection has a header on disk
-	domain   Domain // whose rules the documents follow; nil: none
-	newRules bool   // the header on disk does not remember yet which domain and manifests there are
+	exists   bool          // the collection has a header on disk
+	domain   Domain        // whose rules the documents follow; nil: none
+	newRules bool          // the header on disk does not remember yet which domain and manifests there are, and what is away
+	was      *DomainRecord // that the collection had before the run
+	took     bool          // the header on disk was written
 
-	sources []Source                   // to be read, each URI once
-	known   map[string]bool            // every URI that was listed, readable or not
-	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	sources []Source        // to be read, each URI once
+	known   map[string]bool // every URI that was listed, readable or not
+	scopes  []listedScope
 
-	mu     sync.Mutex      // guards what follows, and gone
-	used   map[string]bool // URIs of files that lie beside a source and are parts of it
-	report IngestReport
-	stages ingestStages
-	files  fileTraces
-	read   int // sources read
-	images int
-	pages  int
-	bytes  int64
+	ledger     sync.Mutex // is held while the ledger is read
+	ledgerRead bool
+	told       map[[32]byte][]AwaySource // by content: documents that something was given with, as they were before the run
+
+	mu        sync.Mutex                 // guards what follows
+	gone      map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	elsewhere map[[32]byte][]string      // by content: other sources that were not listed, by URI
+	cameBack  map[string]bool            // URIs of sources that were away
+	used      map[string]bool            // URIs of files that lie beside a source and are parts of it
+	report    IngestReport
+	stages    ingestStages
+	files     fileTraces
+	read      int // sources read
+	images    int
+	pages     int
+	bytes     int64
 }
 
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{},
+		gone: map[[32]byte][]*goneSource{}, elsewhere: map[[32]byte][]string{}, told: map[[32]byte][]AwaySource{}, cameBack: map[string]bool{},
 		stages: ingestStages{spans: map[string]*Span{}, parsers: map[string]int{}},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -235,6 +254,7 @@ func (r *ingestRun) finish() *IngestReport {
 	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.isPart(n.URI) })
 	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
+	r.keptDomain()
 	rep.Steps = r.steps.list()
 	for i := range rep.Steps {
 		rep.Steps[i].Reason = r.HideSecrets(rep.Steps[i].Reason)
@@ -283,7 +303,7 @@ func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) er
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.header.Touched, r.exists, r.newRules = pending, touched, true, false
+	r.header.Pending, r.header.Touched, r.exists, r.newRules, r.took = pending, touched, true, false, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -294,6 +314,7 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 		return nil
 	}
 	r.header.settle()
+	r.took = true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -312,6 +333,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 	if !r.req.Prune {
 		return nil
 	}
+	r.putAway(left)
 	if len(left) > 0 && !r.req.DryRun {
 		if err := r.markDirty(ctx, nil, nil); err != nil {
 			return err

@@ -60,20 +60,27 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	was, err := r.before(ctx, &rd.want)
+	was, err := r.before(ctx, src, &rd.want)
 	if err != nil {
 		return nil, err
 	}
 	if src, err = r.say(&rd, src, &was.first); err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
+	if err := r.compareNames(ctx, &rd, &was.first); err != nil {
+		return nil, err
+	}
 	action, reason, err := r.check(ctx, rd, was)
 	if err != nil {
 		return nil, err
 	}
 	file.Action, file.Bytes = action, rd.want.Size
+	r.tellUnfit(&rd, action)
 	switch {
 	case r.req.DryRun:
+		if action != "unchanged" && r.isManifest(src, data) {
+			r.note(src.URI, StageLoad, manifestNote)
+		}
 		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
 		r.plan(src.URI, action, reason)
 		return nil, nil
@@ -88,6 +95,9 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	made, err := rd.parse(ctx, src)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
+	}
+	if r.isManifest(src, data) {
+		made.docs[0].Warnings = append(made.docs[0].Warnings, Warning{Message: manifestNote})
 	}
 	r.timed(StageLoad, start, 1, len(made.docs), file)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
@@ -105,6 +115,7 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 // reading is what the ledger is to hold of a source, and how its documents are got.
 type reading struct {
 	loader string                                                // name of the one that reads it; "" for a document of an export
+	kept   bool                                                  // what is said of the source was given to an earlier ingest
 	want   Entry                                                 // but for what its documents say of themselves, and Parts
 	parts  func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
 	parse  func(context.Context, Source) (*parsed, error)
@@ -142,15 +153,15 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 
 // before finds what stands in the ledger under a source's URI, or stood under the one it had before it was moved; zero if
 // it is new.
-func (r *ingestRun) before(ctx context.Context, want *Entry) (*goneSource, error) {
+func (r *ingestRun) before(ctx context.Context, src Source, want *Entry) (*goneSource, error) {
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
-	if errors.Is(err, ErrNotFound) {
-		if moved := r.claimGone(want.Digest); moved != nil {
-			return moved, nil
-		}
+	switch {
+	case !errors.Is(err, ErrNotFound):
+		return &goneSource{first: old}, err
+	case src.stored != nil || r.held != nil: // what an export or a queue does not have is not gone
 		return &goneSource{}, nil
 	}
-	return &goneSource{first: old}, err
+	return r.claimGone(ctx, want)
 }
 
 // say completes what is said of a source, and what the ledger is to hold of that. A document of an export comes with it.
@@ -158,7 +169,7 @@ func (r *ingestRun) say(rd *reading, src Source, was *Entry) (Source, error) {
 	if src.stored != nil {
 		return src, nil
 	}
-	src, given, err := r.describe(src, was)
+	src, given, err := r.describe(src, was, &rd.kept)
 	rd.want.Title, rd.want.Meta, rd.want.Given, rd.want.MetaDigest = src.Title, src.Meta, &given, src.metaDigest()
 	return src, err
 }

@@ -358,6 +358,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 			rep.Moved++
 		}
 		r.ended(p.file.URI, p.action, "")
+		r.cameBack[p.file.URI] = true
 		for _, entry := range p.olds() {
 			before += len(entry.Chunks)
 		}

@@ -21,7 +21,7 @@ func newDelete(a *app) *cobra.Command {
 		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
 is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
 every document below it. With --filter go the documents whose own metadata match, of those that are named or of all. Of a file that gave several documents
-all go. With --all the whole collection goes.`,
+all go. What a manifest said of a document goes with it, also where an ingest with --prune removed the document before. With --all the whole collection goes.`,
 		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --filter 'year < 2020'", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -96,7 +96,7 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 		switch {
 		case err == nil && len(report.NotFound) == 0: // a filter that nothing matches is no failure
 			return nil
-		case report.Documents == 0:
+		case report.Documents+report.Forgotten == 0:
 			return &reported{exitFailed}
 		}
 		return &reported{exitPartial}
@@ -107,6 +107,9 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 func (a *app) printDelete(r *rag.DeleteReport) {
 	p := a.paint(a.out)
 	fmt.Fprintf(a.out, "%s: %s and %s deleted, and %s that nothing else shows\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Images, "picture"))
+	if r.Forgotten > 0 {
+		fmt.Fprintf(a.out, "forgotten what was remembered of %s gone before\n", count(r.Forgotten, "file"))
+	}
 	for _, uri := range r.NotFound {
 		fmt.Fprintf(a.out, "%s %s\n", p.yellow("not in the collection:"), place(uri))
 	}

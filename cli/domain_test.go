@@ -164,8 +164,40 @@ func TestTheDomainIsRemembered(t *testing.T) {
 	rag("ingest", "docs", "--no-manifest", "--dry-run").want(exitDone).prints("1 added, 3 updated")
 	s.write("rates.yaml", "name: rates\n")
 	rag("ingest", "docs", "--domain", "rates.yaml").want(exitDone).prints("3 updated", "domain rates (it was fees")
-	rag("ingest", "docs", "--domain", "none").want(exitDone).prints("no domain any more (it was rates)")
+	rag("ingest", "docs", "--domain", "none").want(exitUsage).says("--end-domain")
+	rag("ingest", "docs", "--end-domain", "--domain", "fees.yaml").want(exitUsage)
+	rag("search", "fee", "--path", "docs", "--domain", "none").want(exitDone).says("domain rates (remembered)")
+	rag("list").want(exitDone).prints("rates") // nobody ends it in passing
+	if err := os.Mkdir(filepath.Join(s.dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"--json", "--dry-run"} { // what nothing is ingested with changes nothing, and is not said to
+		var r struct {
+			Domain struct{ Name, Was, Asked string }
+		}
+		rag("ingest", "empty", "--end-domain", "--json", more).want(exitDone).into(&r)
+		if r.Domain.Name != "rates" || r.Domain.Was != "" || r.Domain.Asked != "none" {
+			t.Errorf("%s: %+v", more, r.Domain)
+		}
+	}
+	rag("ingest", "empty", "--domain", "fees.yaml").want(exitDone).prints("nothing was ingested, so the domain of the collection stays rates (fees was asked for)")
+	rag("ingest", "docs").want(exitDone).prints("domain rates (remembered)")
+	rag("ingest", "docs", "--end-domain").want(exitDone).prints("no domain any more (it was rates")
 	if o := rag("ingest", "docs").want(exitDone).prints("3 unchanged", "metadata of 3 documents"); strings.Contains(o.stdout, "domain") {
 		t.Errorf("there is no domain any more: %s", o.stdout)
 	}
+}
+
+// A manifest that no flag names is a document, with a warning that says what to do.
+func TestAManifestThatNobodyNamed(t *testing.T) {
+	s := feesShell(t)
+	const warning = "docs/manifest.jsonl: its lines look like those of a manifest"
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--dry-run").want(exitDone).prints("4 added", warning)
+	s.rag("ingest", "docs", "--domain", "fees.yaml").want(exitDone).prints("4 added", warning, "--manifest")
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--manifest", "docs/manifest.jsonl").want(exitDone).prints("3 updated")
+	s.rag("delete", "docs/manifest.jsonl", "-c", "money").want(exitDone)
+	if o := s.rag("ingest", "docs", "-c", "money").want(exitDone).prints("3 unchanged"); strings.Contains(o.stdout, "manifest.jsonl") {
+		t.Errorf("%s", o.stdout)
+	}
+	s.rag("ingest", "docs", "-c", "plain").want(exitDone).prints("4 added") // without a domain there are no manifests
 }

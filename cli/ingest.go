@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type ingestFlags struct {
 	queue    bool
 
 	noManifest bool
+	endDomain  bool
 	remembered *domain.Domain // by which the manifest is read where no flag names a domain
 }
 
@@ -41,8 +43,8 @@ that leads nowhere or in a circle fails.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
 line; it is checked whole, and every mistake in it reported, before anything is written. The collection remembers the domain,
-and each document what a manifest said of it: later ingests and searches need neither. Another --domain takes its place, none
-drops it; another manifest replaces what it names, --no-manifest drops what manifests said of these files.
+and each document what a manifest said of it: later ingests and searches need neither. Another --domain takes its place,
+--end-domain ends it for all who use the collection; another manifest replaces what it names, --no-manifest drops what manifests said of these files.
 
 With --watch, ingest goes on until it is interrupted: it follows the files and folders, and when something in them has
 changed it ingests again, as with --prune. It tells of each time that did something, with --json by one object on a line
@@ -61,7 +63,11 @@ number of machines ingest them: see worker. What counts is the content that a wo
 				}
 			}
 			switch {
-			case f.manifest != "" && f.remembered == nil && (f.domain.file == "" || f.domain.none()):
+			case f.domain.none():
+				return usagef(cmd, "--domain none leaves the rules out of a question, and an ingest follows the collection's domain: leave the flag out, or end the domain for all who use the collection with --end-domain")
+			case f.endDomain && (f.domain.file != "" || f.manifest != ""):
+				return usagef(cmd, "--end-domain does not go with --domain or --manifest, which need one")
+			case f.manifest != "" && f.remembered == nil && f.domain.file == "":
 				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
 			case f.manifest != "" && f.noManifest:
 				return usagef(cmd, "--manifest and --no-manifest exclude each other")
@@ -84,7 +90,8 @@ number of machines ingest them: see worker. What counts is the content that a wo
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
-	f.domain.add(cmd, "which metadata documents have, and when they are in force")
+	f.domain.addOwn(cmd, "which metadata documents have, and when they are in force", "")
+	flags.BoolVar(&f.endDomain, "end-domain", false, "the collection has no domain from now on, for all who use it; what manifests said stays as plain metadata")
 	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
 	flags.BoolVar(&f.noManifest, "no-manifest", false, "drop what manifests said of these files before")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
@@ -176,6 +183,9 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
 	a.printDomain(w, r.Domain)
+	if r.Domain != nil && r.Domain.Export != "" {
+		fmt.Fprintf(w, "%s the documents have the metadata of the export's domain (%s) until their files are ingested here: searches may not find them\n", p.yellow("warning"), visible(r.Domain.Export))
+	}
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "metadata of %s as an earlier ingest was given it, such as by a manifest\n", count(r.Kept, "document"))
 	}
@@ -198,9 +208,11 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 // printDomain says whose rules the documents follow.
 func (a *app) printDomain(w io.Writer, d *rag.DomainUse) {
 	switch {
-	case d == nil:
+	case d == nil, d.Name == "" && d.Was == "" && d.Asked == "":
+	case d.Asked != "":
+		fmt.Fprintf(w, "nothing was ingested, so the domain of the collection stays %s (%s was asked for)\n", visible(cmp.Or(d.Name, rag.None)), visible(d.Asked))
 	case d.Name == "":
-		fmt.Fprintf(w, "no domain any more (it was %s)\n", visible(d.Was))
+		fmt.Fprintf(w, "no domain any more (it was %s: documents that this ingest did not read keep what it made of them until they are ingested again)\n", visible(d.Was))
 	case d.Was != "":
 		fmt.Fprintf(w, "domain %s (it was %s: documents that this ingest did not read follow that until they are ingested again)\n", visible(d.Name), visible(d.Was))
 	case d.Remembered:

@@ -117,6 +117,44 @@ func (m *manifest) read(dir string, data []byte) {
 	}
 }
 
+// sampledLines is of how many lines it is told whether a file is a manifest.
+const sampledLines = 20
+
+var _ rag.ManifestTeller = (*Domain)(nil)
+
+// LooksLikeManifest reports whether a file of lines of JSON is a manifest of the domain, or one with mistakes: each of its
+// first lines names a file, and most of what else they say are fields of the domain.
+func (d *Domain) LooksLikeManifest(name string, data []byte) bool {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != ".jsonl" && ext != ".ndjson" {
+		return false
+	}
+	lines, known, unknown := 0, 0, 0
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		object, bad := parseObject(text)
+		at := slices.IndexFunc(object, func(p pair) bool { return p.key == FieldPath })
+		if bad != nil || at < 0 {
+			return false
+		}
+		if _, ok := object[at].value.(string); !ok {
+			return false
+		}
+		for _, p := range object {
+			if _, ok := d.Field(p.key); ok || p.key == FieldTitle {
+				known++
+			} else if p.key != FieldPath {
+				unknown++
+			}
+		}
+		if lines++; lines == sampledLines {
+			break
+		}
+	}
+	return lines > 0 && known >= unknown
+}
+
 // line checks one line, and returns nil if it is no object.
 func (m *manifest) line(number int, text []byte) *manifestLine {
 	object, bad := parseObject(text)

@@ -233,3 +233,28 @@ func TestManifestListsProblemsByLine(t *testing.T) {
 		t.Errorf("%s\n%v", diff, err)
 	}
 }
+
+func TestLooksLikeManifest(t *testing.T) {
+	d := parse(t, "name: x\nfields: {country: {enum: [uk, france]}}\n")
+	for name, tt := range map[string]struct {
+		file, text string
+		want       bool
+	}{
+		"a manifest":           {"m.jsonl", "\ufeff{\"document_path\": \"a.md\", \"country\": \"uk\"}\n\n{\"country\": \"france\", \"document_path\": \"b.md\"}\n", true},
+		"with mistakes":        {"M.JSONL", `{"document_path": "a.md", "country": "Narnia", "contry": "uk"}`, true},
+		"paths alone":          {"m.ndjson", `{"document_path": "a.md"}`, true},
+		"a title":              {"m.jsonl", `{"document_path": "a.md", "title": "A"}`, true},
+		"another name":         {"m.txt", `{"document_path": "a.md"}`, false},
+		"other lines":          {"m.jsonl", `{"document_path": "a.md"}` + "\n" + `{"text": "One."}`, false},
+		"other fields":         {"m.jsonl", `{"document_path": "a.md", "text": "One.", "score": 3}`, false},
+		"a path that is none":  {"m.jsonl", `{"document_path": 7}`, false},
+		"no JSON":              {"m.jsonl", `{"document_path": "a.md"`, false},
+		"nothing":              {"m.jsonl", "\n\n", false},
+		"a list":               {"m.jsonl", `["document_path"]`, false},
+		"JSON of another kind": {"m.jsonl", `"document_path"`, false},
+	} {
+		if got := d.LooksLikeManifest(tt.file, []byte(tt.text)); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+}

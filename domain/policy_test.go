@@ -137,3 +137,23 @@ func TestValidityPolicy(t *testing.T) {
 		})
 	}
 }
+
+func TestCheckMeta(t *testing.T) {
+	const fields = "name: x\nforced_filter: {area: fees}\nfields: {country: {enum: {britain: [uk], france: ~}}, tags: {type: list, enum: [a, b]}, until: {type: date}}\nvalidity: {until: until, unparsable: "
+	given := rag.Meta{"area": "other", "country": "UK", "language": "en", "tags": []string{"a", "c"}, "until": "soon", "untl": "2026-01-01"}
+	for policy, want := range map[string]string{"needs_review": "tags untl!", "reject": "tags until untl!"} {
+		var got []string
+		for _, p := range parse(t, fields+policy+"}\n").CheckMeta(given) {
+			if p.Message == "" || !cmp.Equal(p.Value, given[p.Field]) {
+				t.Errorf("%+v", p)
+			}
+			if p.NoField {
+				p.Field += "!"
+			}
+			got = append(got, p.Field)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", policy, got, want)
+		}
+	}
+}
