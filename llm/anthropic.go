@@ -14,8 +14,8 @@ import (
 // AnthropicConfig sets up an [Anthropic].
 type AnthropicConfig struct {
 	ServiceConfig
-	Version   string `json:"version"`    // of the interface; "": AnthropicVersion
-	MaxTokens int    `json:"max_tokens"` // longest reply where a question does not say, since the service must be told; 0: 4,096; at least 0
+	Version   string `json:"version"`                                  // of the interface; "": AnthropicVersion
+	MaxTokens int    `json:"max_tokens,omitzero" range:"[1,10000000]"` // longest reply where a question does not say, since the service must be told; 0: 4,096; at least 0
 }
 
 // AnthropicVersion is the version of the interface that is asked for. It takes no temperature; TemperatureVersion does.

@@ -14,8 +14,8 @@ import (
 // OllamaConfig sets up an [Ollama].
 type OllamaConfig struct {
 	ServiceConfig
-	ContextTokens int    `json:"context_tokens"` // that question and reply may have together; what is beyond is cut off at the beginning without a word; 0: 8,192; at least 0
-	KeepAlive     string `json:"keep_alive"`     // how long the model stays in memory, such as 30m; "": the server's own
+	ContextTokens int    `json:"context_tokens,omitzero" range:"[1,10000000]"` // that question and reply may have together; what is beyond is cut off at the beginning without a word; 0: 8,192; at least 0
+	KeepAlive     string `json:"keep_alive"`                                   // how long the model stays in memory, such as 30m; "": the server's own
 }
 
 // ollamaTokens holds a question with its passages; the server's own default (4,096) cuts many.

@@ -14,8 +14,8 @@ import (
 
 // NotebookConfig sets how notebooks are read.
 type NotebookConfig struct {
-	MaxBytes  int64 `json:"max_bytes"`  // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	NoOutputs bool  `json:"no_outputs"` // what the code printed and drew is left out
+	MaxBytes  int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	NoOutputs bool  `json:"no_outputs"`                                   // what the code printed and drew is left out
 }
 
 // Notebook reads Jupyter notebooks (nbformat 3 to 4): text cells as Markdown, code cells in fences, what they printed in

@@ -14,8 +14,8 @@ import (
 
 // AskConfig bounds what a transformer asks a chat model.
 type AskConfig struct {
-	Tries     int `json:"tries"`      // for a reply that cannot be read; 0: 2; at least 0
-	TimeoutMS int `json:"timeout_ms"` // longest that all tries of a question take; 0: 8,000, which is within the engine's retrieval.rewrite_timeout_ms; at least 0
+	Tries     int `json:"tries,omitzero" range:"[1,1000]"`          // for a reply that cannot be read; 0: 2; at least 0
+	TimeoutMS int `json:"timeout_ms,omitzero" range:"[1,86400000]"` // longest that all tries of a question take; 0: 8,000, which is within the engine's retrieval.rewrite_timeout_ms; at least 0
 
 	Now func() time.Time `json:"-"` // nil: time.Now
 }

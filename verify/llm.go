@@ -19,8 +19,8 @@ import (
 
 // LLMConfig sets up an [LLM].
 type LLMConfig struct {
-	MaxBytes int `json:"max_bytes"` // of a passage that the model is shown; 0: 6,000; at least 0
-	Batch    int `json:"batch"`     // claims in one question; 0: 8; at least 0
+	MaxBytes int `json:"max_bytes,omitzero" range:"[1,1000000000]"` // of a passage that the model is shown; 0: 6,000; at least 0
+	Batch    int `json:"batch,omitzero" range:"[1,10000]"`          // claims in one question; 0: 8; at least 0
 }
 
 // LLM has a chat model judge, which is best another one than wrote the answer. It is safe for concurrent use if the model is.
