@@ -10,7 +10,8 @@ import (
 	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
-// ConfigError is an error in one value of a configuration. It wraps ErrInvalid or ErrUnknownProvider.
+// ConfigError is an error in one value of a configuration. It wraps ErrInvalid or ErrUnknownProvider, or ErrNotFound where what it names,
+// such as a model, is not there.
 type ConfigError struct {
 	Key string // where it stands: "retrieval.top_k", "transforms.0.mode"; in settings read by themselves "" for the whole
 	Err error

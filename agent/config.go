@@ -86,6 +86,9 @@ func (c *Config) complete() error {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.DefaultLabel != "" && c.CustomLabels == nil {
+		return wrong("default_label", "it names one of custom_labels, and there are none")
+	}
 	set, err := c.labelSet()
 	if err == nil {
 		err = set.check()

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/internal/modelapi"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // AnthropicConfig sets up an [Anthropic].
@@ -207,7 +208,7 @@ func (a messagesAPI) reader(req *rag.ChatRequest) reader {
 
 func (r *messagesReader) event(e httpjson.Event) (piece rag.ChatDelta, done bool, err error) {
 	var in messagesEvent
-	if err := json.Unmarshal(e.Data, &in); err != nil {
+	if err := strict.Unmarshal(e.Data, &in); err != nil {
 		return piece, false, fmt.Errorf("a piece of the reply is no JSON: %v", err)
 	}
 	switch in.Type {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // NotebookConfig sets how notebooks are read.
@@ -95,7 +96,7 @@ func (n *Notebook) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Do
 		return rag.Document{}, err
 	}
 	var file notebookFile
-	if err := json.Unmarshal([]byte(d.text), &file); err != nil || file.Format == nil {
+	if err := strict.Unmarshal([]byte(d.text), &file); err != nil || file.Format == nil {
 		return rag.Document{}, fmt.Errorf("no notebook (%v): %w", err, rag.ErrInvalid)
 	}
 	w := notebookWriter{language: strings.ToLower(mdtext.Line(firstOf(file.Metadata.LanguageInfo.Name, file.Metadata.Kernelspec.Language))), outputs: !n.cfg.NoOutputs}

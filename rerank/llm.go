@@ -44,7 +44,7 @@ func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	}
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm reranker: it needs a chat model: configure llm, or give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
+		return nil, fmt.Errorf("llm reranker: it needs a chat model: configure llm: %w", rag.ErrNotFound)
 	case c.Mode != Listwise && c.Mode != Pointwise:
 		return nil, rag.UnknownName("mode", c.Mode, []string{Listwise, Pointwise})
 	case c.MaxBytes < 0 || c.Parallel < 0:

@@ -60,7 +60,7 @@ type asker struct {
 // newAsker returns the asker of a transformer. Without a model, and with wrong settings, it is ErrInvalid.
 func newAsker(method, task string, schema json.RawMessage, model rag.ChatModel, c AskConfig) (*asker, error) {
 	if model == nil {
-		return nil, fmt.Errorf("%s: it needs a chat model: give the engine one with rag.WithChatModel, or leave %s out of query_transforms: %w", method, method, rag.ErrInvalid)
+		return nil, fmt.Errorf("%s: it needs a chat model: configure llm, or leave %s out of query_transforms: %w", method, method, rag.ErrInvalid)
 	}
 	if err := c.fillDefaults(); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)

@@ -215,7 +215,7 @@ func TestSettings(t *testing.T) {
 		model               rag.ChatModel
 		says                string
 	}{
-		"multi_query without a model": {"multi_query", "", nil, "WithChatModel"},
+		"multi_query without a model": {"multi_query", "", nil, "configure llm"},
 		"hyde without a model":        {"hyde", "", nil, "hyde: it needs a chat model"},
 		"step_back without a model":   {"step_back", "", nil, "step_back: it needs a chat model"},
 		"mode llm without a model":    {"decompose", `{"mode": "llm"}`, nil, "decompose: it needs a chat model"},

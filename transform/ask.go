@@ -53,7 +53,7 @@ type asker struct {
 // prompt can be forgotten.
 func newAsker(step, task string, model rag.ChatModel, c LLMConfig) (*asker, error) {
 	if model == nil {
-		return nil, fmt.Errorf("%s: mode llm needs a chat model: configure llm, or give the engine one with rag.WithChatModel: %w", step, rag.ErrInvalid)
+		return nil, fmt.Errorf("%s: mode llm needs a chat model: configure llm: %w", step, rag.ErrInvalid)
 	}
 	if err := c.fillDefaults(); err != nil {
 		return nil, fmt.Errorf("%s: %w", step, err)

@@ -35,7 +35,7 @@ var _ rag.Verifier = (*LLM)(nil)
 func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm verifier: it needs a chat model: configure one, or use the verifier overlap: %w", rag.ErrNotFound)
+		return nil, fmt.Errorf("llm verifier: it needs a chat model: configure llm, or use the verifier overlap: %w", rag.ErrNotFound)
 	case c.MaxBytes < 0 || c.Batch < 0:
 		return nil, fmt.Errorf("llm verifier: max_bytes and batch must not be below 0: %w", rag.ErrInvalid)
 	}

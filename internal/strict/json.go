@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,15 @@ func Decode(data []byte, into any) error {
 	return wrong
 }
 
+// Unmarshal is json.Unmarshal whose errors say in words what is wrong. Keys that no field has are passed over, as are intervals:
+// it is for what other programs wrote.
+func Unmarshal(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return explain(err, data, reflect.TypeOf(into).Elem())
+	}
+	return nil
+}
+
 // explain says in words what encoding/json found in data, which was to be of type t. Errors of types that read themselves
 // stay as they are.
 func explain(err error, data []byte, t reflect.Type) error {
@@ -72,13 +82,44 @@ func explain(err error, data []byte, t reflect.Type) error {
 		}
 		return &Error{keys, fmt.Sprintf("want %s, got %s", want, got(kind.Value))}
 	case errors.As(err, &syntax):
+		if strings.HasPrefix(syntax.Error(), "unexpected end") {
+			return &Error{"", "no whole JSON value: it ends too early"}
+		}
 		return &Error{"", fmt.Sprintf("no JSON, at byte %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))}
 	case errors.Is(err, io.EOF):
 		return &Error{"", "there is no JSON value"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Error{"", "no whole JSON value: it ends too early"}
 	}
+	if wrong := unreadable(data, t); wrong != nil {
+		return wrong
+	}
 	return err
+}
+
+// inWords says what is wanted of texts that stand for something else.
+var inWords = map[reflect.Type]string{
+	reflect.TypeFor[time.Time](): "a day with a time such as 2026-12-31T12:00:00Z",
+	reflect.TypeFor[[]byte]():    "bytes in base64",
+}
+
+// unreadable finds the text that is none of inWords where one is due.
+func unreadable(data []byte, t reflect.Type) *Error {
+	return walk(data, t, "", func(fields map[string]reflect.StructField, key, path string, value json.RawMessage) *Error {
+		f, known := fieldOf(fields, key)
+		if !known {
+			return nil
+		}
+		in := f.Type
+		for in.Kind() == reflect.Pointer {
+			in = in.Elem()
+		}
+		want, ok := inWords[in]
+		if !ok || json.Unmarshal(value, reflect.New(in).Interface()) == nil {
+			return nil
+		}
+		return &Error{path, "want " + want + ", got another text"}
+	})
 }
 
 // place returns a path without the names of embedded structs, which encoding/json has in it and the JSON has not, and the
