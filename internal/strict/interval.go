@@ -167,8 +167,9 @@ func writtenZero(data []byte, t reflect.Type) *Error {
 			return nil
 		}
 		interval, ok := IntervalOf(f)
-		var x float64
-		if !ok || json.Unmarshal(value, &x) != nil || x != 0 || interval.Has(0) || string(value) == "null" {
+		x := 1.0
+		zero := json.Unmarshal(value, &x) == nil && x == 0 // null leaves it as it is
+		if !ok || !zero || interval.Has(0) {
 			return nil
 		}
 		return &Error{path, interval.Want(KindOf(f.Type), 0)}

@@ -179,7 +179,8 @@ func walk(raw json.RawMessage, t reflect.Type, path string, visit func(fields ma
 		_ = json.Unmarshal(raw, &object)
 		fields := fieldsOf(t)
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			in, at := t, join(path, key)
+			var in reflect.Type
+			at := join(path, key)
 			if t.Kind() == reflect.Map {
 				in = t.Elem()
 			} else if wrong := visit(fields, key, at, object[key]); wrong != nil {
