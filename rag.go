@@ -258,6 +258,9 @@ const lockRetry = 50 * time.Millisecond
 func (e *Engine) openCatalog(s *settings, env Env) (err error) {
 	for deadline := time.Now().Add(s.lockWait); ; <-time.After(lockRetry) {
 		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
+		if err != nil {
+			e.catalog = nil // not a pointer to none
+		}
 		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
 			return err
 		}
