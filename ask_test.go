@@ -496,7 +496,7 @@ func TestPromptsOfTheUser(t *testing.T) {
 		c := rag.DefaultConfig()
 		c.Answer.Prompt = bad
 		_, err := rag.Open("", rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}))
-		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "answer.prompt:2") {
+		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "answer.prompt: line 2 of the template") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // layoutVersion is the version byte of all records of the catalog. docs/formats.md describes them.
@@ -130,7 +131,7 @@ func readJSON[T any](r *record.Reader) (*T, error) {
 		return nil, nil
 	}
 	v := new(T)
-	if err := json.Unmarshal([]byte(data), v); err != nil {
+	if err := strict.Unmarshal([]byte(data), v); err != nil {
 		return nil, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
 	}
 	return v, nil

@@ -111,6 +111,7 @@ service, no key and no download.`,
 		SilenceUsage:  true,
 	}
 	a.requireVerb(root)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return notNegative(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%s", flagMessage(err)) })
 	f := root.PersistentFlags()
 	f.SortFlags = false

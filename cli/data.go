@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/madedir"
 )
 
 // dataDir returns the data folder: --dir, else RAG_DIR, else .rag in the working directory.
@@ -55,6 +56,31 @@ func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
 		opts = append(opts, rag.WithSnapshot())
 	}
 	return a.withDataIn(a.dataDir(), use, changes, opts...)
+}
+
+// withDataToFill is withData for verbs that store: a data folder that they had to make, and then stored nothing in because they
+// failed, goes again.
+func (a *app) withDataToFill(ctx context.Context, use func(*rag.Engine) error, changes ...change) error {
+	made := madedir.Look(a.dataDir())
+	if len(made) == 0 || a.snapshot {
+		return a.withData(use, changes...)
+	}
+	kept := false
+	err := a.withData(func(eng *rag.Engine) error {
+		err := use(eng)
+		if err == nil {
+			return nil
+		}
+		have, unknown := eng.Collections(context.WithoutCancel(ctx))
+		if len(have) == 0 && unknown == nil {
+			kept = made.Undo() != nil // while it is locked: nobody else has stored anything
+		}
+		return err
+	}, changes...)
+	if kept { // where open files cannot be removed; those of others cannot either
+		_ = made.Undo()
+	}
+	return err
 }
 
 // options are what every engine of the command gets, besides its configuration.
@@ -161,7 +187,7 @@ func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Eng
 	if err != nil {
 		return err
 	}
-	return a.withData(func(eng *rag.Engine) error {
+	return a.withDataToFill(ctx, func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err

@@ -101,7 +101,7 @@ func date(cmd *cobra.Command, text string, d *domain.Domain) (time.Time, error) 
 		at, ok = rag.FirstInstant(text, time.UTC)
 	}
 	if !ok || at.IsZero() { // the first day of year 1 stands for no day
-		return at, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", text)
+		return at, usagef(cmd, "--as-of %s: neither a day like 2026-12-31 nor an instant like 2026-12-31T15:04:05Z", text)
 	}
 	return at, nil
 }

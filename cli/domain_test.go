@@ -59,7 +59,11 @@ func TestManifestAndDomain(t *testing.T) {
 	}
 	s.rag("search", "fee", "--domain", "fees.yaml", "--filter", "country=Narnia").want(exitFailed).says("not in the vocabulary (united_kingdom, france)")
 	s.rag("search", "fee", "--domain", "fees.yaml", "--as-of", "soon").want(exitUsage)
-	s.rag("explain", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--text", "fee is 90").want(exitDone).prints("not in force at 2026-03-01T16:00:00Z: asking for what is expired too would have returned it")
+	s.rag("explain", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--text", "fee is 90").want(exitDone).prints("not in force at 2026-03-01T16:00:00Z: asking for what is expired too (--expired) would have returned it")
+	s.rag("search", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--expired").want(exitDone).prints("fee is 90")
+
+	s.write("asked.jsonl", `{"question": "tuition fee", "answerable": false}`+"\n"+`{"question": "tuition fee", "answerable": false, "filters": {"country": "Narnia"}}`+"\n")
+	s.rag("eval", "validate", "asked.jsonl", "--domain", "fees.yaml").want(exitFailed).prints("problem line 2", "1 question can be used")
 
 	var list struct {
 		Collections []struct {

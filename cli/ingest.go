@@ -113,11 +113,13 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 
 // ingestInto runs an ingest over the data that open opens, and tells what it did. A dry run makes no data folder.
 func (a *app) ingestInto(ctx context.Context, req rag.IngestRequest, changes ...change) error {
-	open := a.withData
+	open := a.withDataToFill
 	if _, err := os.Stat(a.dataDir()); req.DryRun && errors.Is(err, os.ErrNotExist) {
-		open = a.withScratchData
+		open = func(_ context.Context, use func(*rag.Engine) error, changes ...change) error {
+			return a.withScratchData(use, changes...)
+		}
 	}
-	return open(func(eng *rag.Engine) error {
+	return open(ctx, func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err

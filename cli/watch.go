@@ -17,7 +17,7 @@ func (a *app) watch(ctx context.Context, f ingestFlags) error {
 	if _, err := a.request(f); err != nil { // before a data folder is made
 		return err
 	}
-	return a.withData(func(eng *rag.Engine) error {
+	return a.withDataToFill(ctx, func(eng *rag.Engine) error {
 		bar := a.progress()
 		paths := f.followed()
 		a.note("following %s; an interrupt (Ctrl-C) ends it", strings.Join(paths, ", "))

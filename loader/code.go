@@ -14,8 +14,8 @@ import (
 
 // CodeConfig sets how source code is read.
 type CodeConfig struct {
-	Encoding string `json:"encoding"`  // WHATWG label for files without a byte order mark; "": by their bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Encoding string `json:"encoding"`                                     // WHATWG label for files without a byte order mark; "": by their bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // Code reads source code. Each function and type is a section titled by its name, methods by that of their type too
