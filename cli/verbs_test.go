@@ -259,7 +259,16 @@ func TestVerifyFindsAndRepairsWhatIsMissing(t *testing.T) {
 	}
 	s.rag("verify").want(exitFailed).prints("not ok", "0 orphans, 1 missing", "missing in dense: chunk "+lost, "rag verify --repair")
 	s.rag("verify", "--json").want(exitFailed).into(&struct{ OK bool }{})
-	s.rag("verify", "--repair").want(exitDone).prints("repaired")
+	var broken, mended rag.VerifyReport
+	s.rag("verify", "--json").want(exitFailed).into(&broken)
+	if err := os.CopyFS(filepath.Join(s.dir, "copy"), os.DirFS(env.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	s.rag("verify", "--repair", "--json", "--dir", "copy").want(exitDone).into(&mended)
+	if a := mended.After; !mended.Repaired || len(mended.Missing) != 1 || a == nil || !a.OK || len(a.Missing) != 0 || a.Vectors != broken.Vectors+1 {
+		t.Errorf("the repair says %+v, and after it %+v", mended, mended.After)
+	}
+	s.rag("verify", "--repair").want(exitDone).prints("repaired what was found:\n0 orphans, 1 missing\n", "\nnow:\ncollection default: ok\n", "\n0 orphans, 0 missing\n")
 	s.rag("verify").want(exitDone).prints("ok", "0 missing")
 }
 

@@ -345,7 +345,7 @@ func TestDeleteOneDocumentOfAFile(t *testing.T) {
 	m := newManager(t, nil)
 	p := m.write("docs/x.jsonl", `{"title": "Otters", "text": "Otters swim."}`+"\n"+`{"title": "Foxes", "text": "Foxes hunt."}`)
 	m.start(url.Values{"path": {"docs"}, "action": {"ingest"}})
-	_, _, body := get(t, m, "/documents?prefix="+url.QueryEscape(p+"#2"))
+	_, _, body := get(t, m, "/browse?prefix="+url.QueryEscape(p+"#2"))
 	has(t, body, "Foxes")
 	_, _, body = post(t, m, "/ingest/delete", "step=delete&what=uris&uris="+url.QueryEscape(p+"#2"))
 	has(t, body, `data-testid="documents">1<`)
