@@ -176,6 +176,9 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
 	a.printDomain(w, r.Domain)
+	if r.Gone > 0 {
+		fmt.Fprintf(w, "%s: `--prune` removes %s\n", p.yellow(fmt.Sprintf("%d gone", r.Gone)), pronoun(r.Gone))
+	}
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "metadata of %s as an earlier ingest was given it, such as by a manifest\n", count(r.Kept, "document"))
 	}
@@ -193,6 +196,14 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 		printStep(w, p, s)
 	}
 	a.printRemarks(w, r)
+}
+
+// pronoun stands for n things.
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // printDomain says whose rules the documents follow.
