@@ -27,7 +27,7 @@ func TestCompactBackupAndRestore(t *testing.T) {
 	s.write("half.backup", "half")
 	s.rag("restore", "half.backup", "--dir", "third").want(exitFailed).says("half.backup is no backup")
 	s.rag("restore", "none.backup", "--dir", "third").want(exitFailed).says("none.backup")
-	if _, err := os.Stat(filepath.Join(s.dir, "third", "rag.db")); err == nil {
-		t.Error("a restore that failed left a rag.db")
+	if _, err := os.Stat(filepath.Join(s.dir, "third")); err == nil {
+		t.Error("a restore that failed left a folder")
 	}
 }
