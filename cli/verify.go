@@ -123,14 +123,23 @@ func (a *app) printFaults(r *rag.VerifyReport) {
 	for _, index := range r.Unchecked {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
 	}
-	for i, problem := range r.Problems {
+	a.printProblems(r.Problems)
+	a.printRecall(r.Recall)
+}
+
+// printProblems lists what is damaged, or was built with other settings.
+func (a *app) printProblems(list []rag.Problem) {
+	for i, problem := range list {
 		if i == shownGaps {
-			fmt.Fprintf(a.out, "  … and %d more\n", len(r.Problems)-i)
+			fmt.Fprintf(a.out, "  … and %d more\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(a.out, "  %s %s: %s\n", problem.Part, visible(problem.URI), visible(problem.Message))
+		what := problem.Part
+		if problem.URI != "" {
+			what += " " + place(problem.URI)
+		}
+		fmt.Fprintf(a.out, "  %s: %s\n", what, visible(problem.Message))
 	}
-	a.printRecall(r.Recall)
 }
 
 // printRecall tells how much an approximate search finds, and what is wrong with its index.
