@@ -18,6 +18,8 @@ type Problem struct {
 	Part    string `json:"part"`    // "catalog", StageDense or StageSparse
 	URI     string `json:"uri"`     // of the document; "" if it is not known, or concerns all
 	Message string `json:"message"` // what is wrong, and, if Repair does not put it right, what to do
+
+	Settings bool `json:"settings,omitempty"` // nothing is damaged: other settings are in force than those it was built with
 }
 
 // partCatalog is the Part of a problem of the catalog.
@@ -48,7 +50,7 @@ func (e *Engine) check(ctx context.Context, rep *VerifyReport, h Header) error {
 		}
 	}
 	if err := e.checkHeader(rep.Collection, h, true, true); errors.Is(err, ErrFingerprint) {
-		rep.Problems = append(rep.Problems, Problem{Part: partCatalog, Message: err.Error()})
+		rep.Problems = append(rep.Problems, Problem{Part: partCatalog, Message: err.Error(), Settings: true})
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (c *claims) end(uri string, how func(*QueueClaim) QueueEnd) {
 func (c *claims) touch(ctx context.Context, w *groupWork, group []*prepared) error {
 	changed := map[string][]string{}
 	for _, chunk := range w.changed {
-		uri := sourceURI(chunk.URI)
+		uri := SourceURI(chunk.URI)
 		changed[uri] = append(changed[uri], chunk.ID)
 	}
 	c.mu.Lock()
@@ -132,7 +132,7 @@ func (c *claims) touch(ctx context.Context, w *groupWork, group []*prepared) err
 		}
 	}
 	for _, uri := range w.pending {
-		if claim := c.held[sourceURI(uri)]; claim != nil {
+		if claim := c.held[SourceURI(uri)]; claim != nil {
 			claim.Pending = union(claim.Pending, []string{uri})
 		}
 	}

@@ -262,7 +262,7 @@ func (e *Engine) furtherEntries(ctx context.Context, name, source string) (furth
 		if err != nil {
 			return nil, err
 		}
-		if sourceURI(entry.URI) == source {
+		if SourceURI(entry.URI) == source {
 			further = append(further, entry)
 		}
 	}

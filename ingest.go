@@ -48,6 +48,7 @@ type IngestReport struct {
 	Moved      int             `json:"moved"`
 	Unchanged  int             `json:"unchanged"`
 	Deleted    int             `json:"deleted"`
+	Gone       int             `json:"gone"`             // documents whose source is gone from a scope, and that stay since Prune was not asked for
 	Empty      int             `json:"empty"`            // of the documents read: those without text
 	Partial    int             `json:"partial"`          // of the documents read: those of which parts were lost
 	Kept       int             `json:"metadata_kept"`    // sources that nothing was given with, and for which what an earlier ingest was given stands
@@ -331,6 +332,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		}
 	}
 	if !r.req.Prune {
+		r.report.Gone = len(left)
 		return nil
 	}
 	r.putAway(left)

@@ -35,7 +35,7 @@ func (r *ingestRun) whileAway(uri string, was *Entry) *Given {
 func (r *ingestRun) putAway(removed []Entry) {
 	var left []AwaySource
 	for _, entry := range removed {
-		if entry.URI == sourceURI(entry.URI) && entry.Given != nil && !entry.Given.empty() {
+		if entry.URI == SourceURI(entry.URI) && entry.Given != nil && !entry.Given.empty() {
 			left = append(left, AwaySource{entry.URI, *entry.Given})
 			r.note(entry.URI, StageClean, "its file is gone, and the document goes with the metadata that an earlier ingest was given, such as by a manifest: they count again when a file of this name comes back; if it was renamed and edited, name the manifest again, with its new name (--manifest)")
 		}

@@ -49,7 +49,7 @@ func (r *ingestRun) embedSteps(chunks []*Chunk) *embedSteps {
 		return e
 	}
 	for _, c := range chunks {
-		uri := sourceURI(c.URI)
+		uri := SourceURI(c.URI)
 		if e.counts[uri] == nil {
 			e.counts[uri] = &SourceStep{URI: uri, Stage: StageEmbed}
 			e.order = append(e.order, uri)
@@ -69,7 +69,7 @@ func (e *embedSteps) done(chunks []*Chunk, at []int) {
 	}
 	touched := map[string]bool{}
 	for _, i := range at {
-		uri := sourceURI(chunks[i].URI)
+		uri := SourceURI(chunks[i].URI)
 		e.counts[uri].Done++
 		touched[uri] = true
 	}

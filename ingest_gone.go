@@ -30,7 +30,7 @@ func (r *ingestRun) readLedger(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		source := sourceURI(entry.URI)
+		source := SourceURI(entry.URI)
 		if entry.URI == source && entry.Given != nil && !entry.Given.empty() {
 			r.told[entry.Digest] = append(r.told[entry.Digest], AwaySource{source, *entry.Given})
 		}

@@ -68,7 +68,7 @@ func checkURI(src Source) error {
 	switch {
 	case len(src.URI) > maxURI:
 		return fmt.Errorf("its URI has %d bytes, the most is %d: %w", len(src.URI), maxURI, ErrInvalid)
-	case src.stored == nil && sourceURI(src.URI) != src.URI:
+	case src.stored == nil && SourceURI(src.URI) != src.URI:
 		return fmt.Errorf("its URI ends in # and a number, as those of further documents of one source do: write %%23 for #, or another name: %w", ErrInvalid)
 	}
 	return nil
@@ -128,8 +128,9 @@ func (r *ingestRun) scopeOf(uri string) string {
 	return ""
 }
 
-// sourceURI undoes furtherURI: the URI of the source that gave a document.
-func sourceURI(docURI string) string {
+// SourceURI returns the URI of the source that gave a document: without # and a number at its end, which the documents of
+// a source after its first have.
+func SourceURI(docURI string) string {
 	i := strings.LastIndexByte(docURI, '#')
 	if i < 0 || i+1 == len(docURI) || strings.Trim(docURI[i+1:], "0123456789") != "" {
 		return docURI

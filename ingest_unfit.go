@@ -55,7 +55,7 @@ func (e *Engine) checkMetadata(ctx context.Context, rep *VerifyReport, h Header)
 		if err != nil {
 			return err
 		}
-		if entry.Given == nil || entry.URI != sourceURI(entry.URI) {
+		if entry.Given == nil || entry.URI != SourceURI(entry.URI) {
 			continue
 		}
 		list, _ := unfit(d, entry.URI, *entry.Given)

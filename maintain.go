@@ -111,7 +111,9 @@ type VerifyReport struct {
 	Unfinished bool        `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
 	Run        string      `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
 	Recall     *Recall     `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
-	Repaired   bool        `json:"repaired"`   // what is listed was put right
+	Repaired   bool        `json:"repaired"`   // what is listed was put right: After tells whether all of it
+
+	After *VerifyReport `json:"after,omitempty"` // of a repair: what is found once it is done
 }
 
 // IndexGap is a chunk that one side has and the other has not.
@@ -134,11 +136,17 @@ func (e *Engine) Verify(ctx context.Context, collection string) (_ *VerifyReport
 		return nil, err
 	}
 	defer unlock()
+	return e.verify(ctx, info)
+}
+
+// verify is Verify for who has the collection's turn.
+func (e *Engine) verify(ctx context.Context, info CollectionInfo) (*VerifyReport, error) {
 	rep := newVerifyReport(info)
 	if err := e.check(ctx, rep, info.Header); err != nil || len(rep.Problems) > 0 {
 		return rep, err
 	}
-	if rep, err = e.compareIndexes(ctx, name, info.Header); err != nil {
+	rep, err := e.compareIndexes(ctx, info.Name, info.Header)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.checkMetadata(ctx, rep, info.Header); err != nil {
@@ -148,8 +156,8 @@ func (e *Engine) Verify(ctx context.Context, collection string) (_ *VerifyReport
 }
 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
-// catalog, a damaged index, or a faulty one of vectors, built anew. The report lists what was found. What is damaged in
-// the catalog stays: the report says what to do.
+// catalog, a damaged index, or a faulty one of vectors, built anew. The report lists what was found, and where that was put
+// right its After what is found now. What is damaged in the catalog stays: the report says what to do.
 func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport, err error) {
 	defer e.hide(&err)
 	if err := e.writable("repair"); err != nil {
@@ -164,17 +172,30 @@ func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport
 	if err := e.checkHeader(name, info.Header, true, true); err != nil {
 		return nil, err
 	}
+	rep, err := e.repair(ctx, info)
+	if err != nil || !rep.Repaired {
+		return rep, err
+	}
+	if info, _, err = e.info(ctx, name); err != nil {
+		return rep, err
+	}
+	rep.After, err = e.verify(ctx, info)
+	return rep, err
+}
+
+// repair puts right what differs. The caller has the collection's turn to write.
+func (e *Engine) repair(ctx context.Context, info CollectionInfo) (*VerifyReport, error) {
 	found := newVerifyReport(info)
 	if err := e.check(ctx, found, info.Header); err != nil || !found.Mendable() {
 		return found, err
 	}
 	if len(found.Problems) > 0 {
-		e.log.Info("building damaged indexes anew", "collection", name, "problems", len(found.Problems))
+		e.log.Info("building damaged indexes anew", "collection", info.Name, "problems", len(found.Problems))
 		_, err := e.rebuild(ctx, info, false, nil)
 		found.Repaired = err == nil
 		return found, err
 	}
-	rep, err := e.reconcile(ctx, name, info.Header)
+	rep, err := e.reconcile(ctx, info.Name, info.Header)
 	if err != nil {
 		return nil, err
 	}

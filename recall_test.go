@@ -47,7 +47,7 @@ func TestVerifyMeasuresRecallAndRepairBuildsTheIndexAnew(t *testing.T) {
 		t.Fatalf("verify: %+v, %v; rebuilt %d times", rep, err, store.rebuilt)
 	}
 	rep, err = f.Repair(t.Context(), "")
-	if err != nil || !rep.Repaired || store.rebuilt != 1 {
+	if err != nil || rep.OK || !rep.Repaired || rep.After == nil || !rep.After.OK || store.rebuilt != 1 {
 		t.Fatalf("repair: %+v, %v; rebuilt %d times", rep, err, store.rebuilt)
 	}
 	rep, err = f.Verify(t.Context(), "")

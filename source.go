@@ -362,6 +362,24 @@ func FilePath(uri string) (p string, ok bool) {
 	return filepath.FromSlash(p), true
 }
 
+// DocumentURI returns the URI of a document that is named by the absolute path of its file, behind which the further
+// documents of a file have their number: mail.eml#2. DocumentPath writes such names. Of a file whose own name ends in #
+// and a number it is FileURI.
+func DocumentURI(abs string) string {
+	file := SourceURI(abs)
+	return FileURI(file) + abs[len(file):]
+}
+
+// DocumentPath returns the name that DocumentURI takes. ok is false for a URI of no file, and of one whose own name
+// ends in # and a number: only the URI tells it from a further document of another file.
+func DocumentPath(uri string) (p string, ok bool) {
+	file := SourceURI(uri)
+	if p, ok = FilePath(file); !ok || SourceURI(p) != p || strings.Contains(file, "#") {
+		return "", false
+	}
+	return p + uri[len(file):], true
+}
+
 // oddName reports whether a file name could not be shown as it is.
 func oddName(name string) bool {
 	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,8 @@ type restoredCollection struct {
 	Chunks     int    `json:"chunks"`
 	OK         bool   `json:"ok"`
 	Unfinished bool   `json:"unfinished"`
+
+	Problems []rag.Problem `json:"problems,omitempty"`
 }
 
 func newRestore(a *app) *cobra.Command {
@@ -116,15 +119,11 @@ func (a *app) checkRestored(ctx context.Context, eng *rag.Engine) error {
 		return err
 	}
 	for _, info := range infos {
-		c := restoredCollection{Name: info.Name}
-		if err := c.read(ctx, eng); err != nil {
-			return fmt.Errorf("collection %s: %w", info.Name, err)
-		}
 		rep, err := eng.Verify(ctx, info.Name)
 		if err != nil {
 			return err
 		}
-		c.OK, c.Unfinished = rep.OK, rep.Unfinished
+		c := restoredCollection{info.Name, rep.Documents, rep.Chunks, rep.OK, rep.Unfinished, rep.Problems}
 		out.OK = out.OK && c.OK
 		out.Collections = append(out.Collections, c)
 	}
@@ -139,38 +138,31 @@ func (a *app) checkRestored(ctx context.Context, eng *rag.Engine) error {
 	return err
 }
 
-// read decodes everything of a collection, which proves the checksums.
-func (c *restoredCollection) read(ctx context.Context, eng *rag.Engine) error {
-	for entry, err := range eng.Documents(ctx, c.Name) {
-		if err != nil {
-			return err
-		}
-		if _, err := eng.Document(ctx, c.Name, entry.URI); err != nil {
-			return err
-		}
-		c.Documents++
+// verdict says how the collection came back, and what puts right what is wrong.
+func (c *restoredCollection) verdict(p paint) string {
+	damaged := func(problem rag.Problem) bool { return !problem.Settings }
+	found := rag.VerifyReport{Problems: c.Problems}
+	switch {
+	case slices.ContainsFunc(c.Problems, damaged) && !found.Mendable():
+		return p.red("the backup is damaged: take another")
+	case slices.ContainsFunc(c.Problems, damaged):
+		return p.red("the backup is damaged in an index; `rag verify --repair` builds that anew")
+	case len(c.Problems) > 0:
+		return p.red("made with other settings than those in force: use the rag.yaml that it was made with, which a backup leaves out")
+	case c.Unfinished:
+		return p.yellow("a run was under way when the backup was made; the next ingest, or `rag verify --repair`, finishes it")
+	case !c.OK:
+		return p.red("the indexes differ from the catalog; `rag verify --repair` puts this right")
 	}
-	for _, err := range eng.Chunks(ctx, c.Name, rag.Filter{}) {
-		if err != nil {
-			return err
-		}
-		c.Chunks++
-	}
-	return nil
+	return "ok"
 }
 
 // printRestore writes what was restored for a reader.
 func (a *app) printRestore(r *restoreJSON) {
 	p := a.paint(a.out)
 	for _, c := range r.Collections {
-		verdict := "ok"
-		switch {
-		case c.Unfinished:
-			verdict = p.yellow("a run was under way when the backup was made; the next ingest, or `rag verify --repair`, finishes it")
-		case !c.OK:
-			verdict = p.red("the indexes differ from the catalog; `rag verify --repair` puts this right")
-		}
-		fmt.Fprintf(a.out, "%s: %s, %s, %s\n", p.bold("collection "+visible(c.Name)), count(c.Documents, "document"), count(c.Chunks, "passage"), verdict)
+		fmt.Fprintf(a.out, "%s: %s, %s, %s\n", p.bold("collection "+visible(c.Name)), count(c.Documents, "document"), count(c.Chunks, "passage"), c.verdict(p))
+		a.printProblems(c.Problems)
 	}
 	fmt.Fprintf(a.out, "restored into %s\n", visible(r.Dir))
 }

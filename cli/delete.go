@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,8 @@ func newDelete(a *app) *cobra.Command {
 		Long: `delete removes documents from a collection, with their passages and pictures. A file is named by its path, also when it
 is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
 every document below it. With --filter go the documents whose own metadata match, of those that are named or of all. Of a file that gave several documents
-all go. What a manifest said of a document goes with it, also where an ingest with --prune removed the document before. With --all the whole collection goes.`,
+all go; one of them alone is named as it is listed, with # and its number (mail.eml#2), and comes back with the next version of the file that an
+ingest reads. What a manifest said of a document goes with it, also where an ingest with --prune removed the document before. With --all the whole collection goes.`,
 		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --filter 'year < 2020'", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -90,7 +92,7 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 		if report == nil || err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
 		}
-		if err := a.present(report, func() { a.printDelete(report) }); err != nil {
+		if err := a.present(report, func() { a.printDelete(req, report) }); err != nil {
 			return err
 		}
 		switch {
@@ -104,11 +106,16 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 }
 
 // printDelete writes what a delete did for a reader.
-func (a *app) printDelete(r *rag.DeleteReport) {
+func (a *app) printDelete(req rag.DeleteRequest, r *rag.DeleteReport) {
 	p := a.paint(a.out)
 	fmt.Fprintf(a.out, "%s: %s and %s deleted, and %s that nothing else shows\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Images, "picture"))
 	if r.Forgotten > 0 {
 		fmt.Fprintf(a.out, "forgotten what was remembered of %s gone before\n", count(r.Forgotten, "file"))
+	}
+	for _, uri := range req.URIs {
+		if source := rag.SourceURI(uri); source != uri && !slices.Contains(r.NotFound, uri) {
+			fmt.Fprintf(a.out, "%s is one of several documents of %s: the others stay, and it comes back with the next version of the file that an ingest reads\n", place(uri), place(source))
+		}
 	}
 	for _, uri := range r.NotFound {
 		fmt.Fprintf(a.out, "%s %s\n", p.yellow("not in the collection:"), place(uri))

@@ -188,6 +188,9 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	if r.Domain != nil && r.Domain.Export != "" {
 		fmt.Fprintf(w, "%s the documents have the metadata of the export's domain (%s) until their files are ingested here: searches may not find them\n", p.yellow("warning"), visible(r.Domain.Export))
 	}
+	if r.Gone > 0 {
+		fmt.Fprintf(w, "%s: `--prune` removes %s\n", p.yellow(fmt.Sprintf("%d gone", r.Gone)), pronoun(r.Gone))
+	}
 	if r.Kept > 0 {
 		fmt.Fprintf(w, "metadata of %s as an earlier ingest was given it, such as by a manifest\n", count(r.Kept, "document"))
 	}
@@ -205,6 +208,14 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 		printStep(w, p, s)
 	}
 	a.printRemarks(w, r)
+}
+
+// pronoun stands for n things.
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // printDomain says whose rules the documents follow.

@@ -18,8 +18,7 @@ import (
 // place shows a URI to a reader: a file as its path, relative to the working directory where it lies below it, and
 // with what a terminal would act on escaped. The number of a further document of a file stays behind it.
 func place(uri string) string {
-	base, number, _ := strings.Cut(uri, "#")
-	path, ok := rag.FilePath(base)
+	path, ok := rag.DocumentPath(uri)
 	if !ok {
 		return visible(uri)
 	}
@@ -28,14 +27,11 @@ func place(uri string) string {
 			path = rel
 		}
 	}
-	if number != "" {
-		path += "#" + number
-	}
 	return visible(path)
 }
 
 // toURI turns what a user names a document by, a path or a URI, into its URI. A file that is there goes before a URI
-// without slashes, since names may hold colons.
+// without slashes, since names may hold colons. What place writes is read here.
 func toURI(name string) (string, error) {
 	// One letter before the colon is a drive, not a scheme.
 	if u, err := url.Parse(name); err == nil && len(u.Scheme) > 1 {
@@ -47,7 +43,16 @@ func toURI(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return rag.FileURI(abs), nil
+	if source := rag.SourceURI(abs); source != abs && exists(abs) && !isFile(source) {
+		return rag.FileURI(abs), nil // its own name ends as a further document's does
+	}
+	return rag.DocumentURI(abs), nil
+}
+
+// isFile reports whether there is a file of this name that may give documents.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && !st.IsDir()
 }
 
 // exists reports whether there is a file or folder of this name, as far as can be seen.

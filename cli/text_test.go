@@ -24,6 +24,7 @@ func TestPlace(t *testing.T) {
 		{"below the working directory", rag.FileURI(filepath.Join(wd, "docs", "a b.md")), filepath.Join("docs", "a b.md")},
 		{"elsewhere", rag.FileURI(filepath.Join(filepath.Dir(wd), "a.md")), filepath.Join(filepath.Dir(wd), "a.md")},
 		{"further document", rag.FileURI(filepath.Join(wd, "a.json")) + "#2", "a.json#2"},
+		{"number at the end of the name", rag.FileURI(filepath.Join(wd, "a.json#2")), rag.FileURI(filepath.Join(wd, "a.json#2"))},
 		{"number sign in the name", rag.FileURI(filepath.Join(wd, "a#1.md")), "a#1.md"},
 		{"line break", rag.FileURI(filepath.Join(wd, "a\nb\x1b[31m.md")), `a\nb\x1b[31m.md`},
 		{"no UTF-8", rag.FileURI(filepath.Join(wd, "caf\xe9.md")), `caf\xe9.md`},
@@ -49,6 +50,8 @@ func TestToURI(t *testing.T) {
 	for in, want := range map[string]string{
 		"a.md":                     inWD("a.md"),
 		"docs/a b#1.md":            inWD("docs/a b#1.md"),
+		"docs/a b.md#2":            inWD("docs/a b.md") + "#2",
+		inWD("docs/a.md#2"):        inWD("docs/a.md#2"),
 		filepath.Join(wd, "a.md"):  inWD("a.md"),
 		"file:///docs/a.md#2":      "file:///docs/a.md#2",
 		"https://example.org/a.md": "https://example.org/a.md",

@@ -135,8 +135,8 @@ func TestIngestIsIncremental(t *testing.T) {
 	s := newShell(t)
 	s.handbook()
 	type report struct {
-		Added, Updated, Moved, Unchanged, Deleted, Embedded int
-		Plan                                                []struct{ Action string }
+		Added, Updated, Moved, Unchanged, Deleted, Gone, Embedded int
+		Plan                                                      []struct{ Action string }
 	}
 	ingest := func(args ...string) report {
 		t.Helper()
@@ -161,7 +161,11 @@ func TestIngestIsIncremental(t *testing.T) {
 	}
 	s.rag("ingest", "docs", "--prune", "--dry-run").want(exitDone).prints("move   "+filepath.Join("docs", "trips.md")+"  was "+filepath.Join("docs", "travel.md"), "nothing was done")
 	s.rag("ingest", "docs", "--dry-run", "-v").want(exitDone).prints("gone   "+filepath.Join("docs", "notes.txt")+"  the file is gone; --prune", "unchanged "+filepath.Join("docs", "leave.md"))
-	if r := ingest("docs", "--prune"); r.Moved != 1 || r.Deleted != 1 || r.Embedded != 0 {
+	s.rag("ingest", "docs", "--dry-run").want(exitDone).prints("1 gone: `--prune` removes it")
+	if r := ingest("docs", "--dry-run"); r.Gone != 1 || r.Deleted != 0 {
+		t.Errorf("a dry run without --prune: %+v", r)
+	}
+	if r := ingest("docs", "--prune"); r.Gone != 0 || r.Moved != 1 || r.Deleted != 1 || r.Embedded != 0 {
 		t.Errorf("ingest after rename and removal: got %+v", r)
 	}
 	if r := ingest("docs", "--force"); r.Updated != 2 {
@@ -259,7 +263,16 @@ func TestVerifyFindsAndRepairsWhatIsMissing(t *testing.T) {
 	}
 	s.rag("verify").want(exitFailed).prints("not ok", "0 orphans, 1 missing", "missing in dense: chunk "+lost, "rag verify --repair")
 	s.rag("verify", "--json").want(exitFailed).into(&struct{ OK bool }{})
-	s.rag("verify", "--repair").want(exitDone).prints("repaired")
+	var broken, mended rag.VerifyReport
+	s.rag("verify", "--json").want(exitFailed).into(&broken)
+	if err := os.CopyFS(filepath.Join(s.dir, "copy"), os.DirFS(env.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	s.rag("verify", "--repair", "--json", "--dir", "copy").want(exitDone).into(&mended)
+	if a := mended.After; !mended.Repaired || len(mended.Missing) != 1 || a == nil || !a.OK || len(a.Missing) != 0 || a.Vectors != broken.Vectors+1 {
+		t.Errorf("the repair says %+v, and after it %+v", mended, mended.After)
+	}
+	s.rag("verify", "--repair").want(exitDone).prints("repaired what was found:\n0 orphans, 1 missing\n", "\nnow:\ncollection default: ok\n", "\n0 orphans, 0 missing\n")
 	s.rag("verify").want(exitDone).prints("ok", "0 missing")
 }
 

@@ -58,7 +58,10 @@ func (a *app) verify(ctx context.Context, eng *rag.Engine, repair bool) error {
 	if err := a.present(r, func() { a.printVerify(r) }); err != nil {
 		return err
 	}
-	if !r.OK && !r.Repaired {
+	if r.After != nil {
+		r = r.After
+	}
+	if !r.OK {
 		return &reported{exitFailed}
 	}
 	return nil
@@ -70,15 +73,34 @@ const shownGaps = 10
 // printVerify writes a comparison for a reader.
 func (a *app) printVerify(r *rag.VerifyReport) {
 	p := a.paint(a.out)
+	if r.After != nil { // what was wrong, and then how things stand
+		fmt.Fprintf(a.out, "%s: %s\n", p.bold("collection "+visible(r.Collection)), p.yellow("repaired what was found:"))
+		a.printFaults(r)
+		if r.Unfinished {
+			fmt.Fprintln(a.out, "  a run was cut short: what it left is cleared away")
+		}
+		fmt.Fprintln(a.out, "now:")
+		r = r.After
+	}
 	verdict := p.green("ok")
-	switch {
-	case r.Repaired:
-		verdict = p.yellow("repaired")
-	case !r.OK:
+	if !r.OK {
 		verdict = p.red("not ok")
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", p.bold("collection "+visible(r.Collection)), verdict)
 	fmt.Fprintf(a.out, "%s, %s, %s, %s\n", count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Vectors, "vector"), count(r.Postings, "word record"))
+	a.printFaults(r)
+	switch {
+	case r.Unfinished && a.snapshot:
+		fmt.Fprintln(a.out, "a run was under way when the snapshot was taken, or was cut short: orphans are what it has not committed, or not cleared away")
+	case r.Unfinished:
+		fmt.Fprintln(a.out, cutShort(r.Run))
+	case !r.OK && r.Mendable():
+		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
+	}
+}
+
+// printFaults lists what a comparison found.
+func (a *app) printFaults(r *rag.VerifyReport) {
 	fmt.Fprintf(a.out, "%s, %d missing\n", count(len(r.Orphans), "orphan"), len(r.Missing))
 	for _, list := range []struct {
 		what string
@@ -109,20 +131,22 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 	for _, index := range r.Unchecked {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
 	}
-	for i, problem := range r.Problems {
+	a.printProblems(r.Problems)
+	a.printRecall(r.Recall)
+}
+
+// printProblems lists what is damaged, or was built with other settings.
+func (a *app) printProblems(list []rag.Problem) {
+	for i, problem := range list {
 		if i == shownGaps {
-			fmt.Fprintf(a.out, "  … and %d more\n", len(r.Problems)-i)
+			fmt.Fprintf(a.out, "  … and %d more\n", len(list)-i)
 			break
 		}
-		fmt.Fprintf(a.out, "  %s %s: %s\n", problem.Part, visible(problem.URI), visible(problem.Message))
-	}
-	a.printRecall(r.Recall)
-	if r.Unfinished && a.snapshot {
-		fmt.Fprintln(a.out, "a run was under way when the snapshot was taken, or was cut short: orphans are what it has not committed, or not cleared away")
-	} else if r.Unfinished && !r.Repaired {
-		fmt.Fprintln(a.out, cutShort(r.Run))
-	} else if !r.OK && !r.Repaired && r.Mendable() {
-		fmt.Fprintln(a.out, "`rag verify --repair` puts this right")
+		what := problem.Part
+		if problem.URI != "" {
+			what += " " + place(problem.URI)
+		}
+		fmt.Fprintf(a.out, "  %s: %s\n", what, visible(problem.Message))
 	}
 }
 

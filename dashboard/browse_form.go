@@ -82,7 +82,7 @@ func (s *Server) readForm(r *request) (*wanted, error) {
 		w.filter = rag.And(w.filter, f)
 	}
 	if w.prefix = w.Prefix; strings.HasPrefix(w.prefix, "/") {
-		w.prefix = rag.FileURI(w.prefix)
+		w.prefix = rag.DocumentURI(w.prefix)
 	}
 	return w, nil
 }

@@ -121,15 +121,10 @@ func day(t time.Time) string {
 
 // place shows a URI to a reader: a file as its path, with the number of a further document of a file behind it.
 func place(uri string) string {
-	base, number, further := strings.Cut(uri, "#")
-	path, ok := rag.FilePath(base)
-	switch {
-	case !ok:
-		return uri
-	case further:
-		return path + "#" + number
+	if path, ok := rag.DocumentPath(uri); ok {
+		return path
 	}
-	return path
+	return uri
 }
 
 // metaText writes a value of metadata.

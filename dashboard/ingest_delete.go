@@ -66,7 +66,7 @@ func readDelete(r *request) (*deleteView, rag.DeleteRequest, error) {
 // uriOf takes a path of this machine for the file it is; what has a scheme is a URI.
 func uriOf(name string) string {
 	if strings.HasPrefix(name, "/") {
-		return rag.FileURI(name)
+		return rag.DocumentURI(name)
 	}
 	return name
 }

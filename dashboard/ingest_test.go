@@ -340,6 +340,20 @@ func TestAJobIsCancelled(t *testing.T) {
 	}
 }
 
+// The second document of a file is named by the path it is shown with.
+func TestDeleteOneDocumentOfAFile(t *testing.T) {
+	m := newManager(t, nil)
+	p := m.write("docs/x.jsonl", `{"title": "Otters", "text": "Otters swim."}`+"\n"+`{"title": "Foxes", "text": "Foxes hunt."}`)
+	m.start(url.Values{"path": {"docs"}, "action": {"ingest"}})
+	_, _, body := get(t, m, "/browse?prefix="+url.QueryEscape(p+"#2"))
+	has(t, body, "Foxes")
+	_, _, body = post(t, m, "/ingest/delete", "step=delete&what=uris&uris="+url.QueryEscape(p+"#2"))
+	has(t, body, `data-testid="documents">1<`)
+	if _, err := m.eng.Entry(t.Context(), "", rag.FileURI(p)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDelete(t *testing.T) {
 	m := newManager(t, nil)
 	for i := range 4 {

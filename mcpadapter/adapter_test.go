@@ -181,6 +181,27 @@ func TestToolsAnswerAsTheirSystemsDo(t *testing.T) {
 	}
 }
 
+// A document has the name by which answers tell it, whether it is the second of a file or its own name holds a number sign.
+func TestDocumentsAreNamedAsTheyAreTold(t *testing.T) {
+	eng, dir := engine(t), t.TempDir()
+	for name, text := range map[string]string{
+		"x.jsonl": `{"title": "Otters", "text": "Otters swim."}` + "\n" + `{"title": "Foxes", "text": "Foxes hunt."}`, "a#2.md": "# Voles", "a.md#2": "# Moles",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(dir)}}); err != nil {
+		t.Fatal(err)
+	}
+	s := connect(t, adapter(t, eng, mcpadapter.Options{Tools: []string{"hub"}}), nil)
+	for _, name := range []string{filepath.Join(dir, "x.jsonl"), filepath.Join(dir, "x.jsonl#2"), filepath.Join(dir, "a#2.md"), rag.FileURI(filepath.Join(dir, "a.md#2"))} {
+		if _, data := call(t, s, "get_document_summary", map[string]any{"source_hash": name}); data["source_path"] != name {
+			t.Errorf("%s: %v", name, data)
+		}
+	}
+}
+
 func TestAPassageIsExplained(t *testing.T) {
 	s := connect(t, adapter(t, engine(t), mcpadapter.Options{}), nil)
 	_, found := call(t, s, "query_knowledge_hub", map[string]any{"query": "what does the heron eat?", "top_k": 2})

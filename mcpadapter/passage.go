@@ -59,11 +59,7 @@ func section(c *rag.Chunk) string {
 
 // place is the path of a document that is a file, else its URI.
 func place(uri string) string {
-	base, part, inside := strings.Cut(uri, "#")
-	if p, ok := rag.FilePath(base); ok {
-		if inside {
-			p += "#" + part
-		}
+	if p, ok := rag.DocumentPath(uri); ok {
 		return p
 	}
 	return uri

@@ -136,12 +136,7 @@ func named(collection, name string) (string, string) {
 
 // entry finds a document by its URI, its path, its ID or the digest of its source.
 func (v *view) entry(ctx context.Context, collection, name string) (rag.Entry, error) {
-	file, part, inside := strings.Cut(name, "#")
-	uri := rag.FileURI(file)
-	if inside {
-		uri += "#" + part
-	}
-	e, err := v.firstEntry(ctx, collection, name, uri)
+	e, err := v.firstEntry(ctx, collection, name, rag.DocumentURI(name))
 	if !errors.Is(err, rag.ErrNotFound) {
 		return e, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -91,17 +92,26 @@ func (db *DB) CopyTo(path string) error {
 
 // Restore makes the database of a directory from a copy, which is checked whole before it takes its name. The directory
 // is made where it is missing; one that has a database already is an error that matches [os.ErrExist]. Errors of
-// the copy are those of [Open].
+// the copy are those of [Open]. If it fails, nothing is left that it made.
 func Restore(dir, from string) (err error) {
-	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return fmt.Errorf("make data directory: %w", err)
-	}
 	path := filepath.Join(dir, FileName)
+	made, err := makeDirs(dir)
+	if err != nil {
+		return errors.Join(fmt.Errorf("make data directory: %w", err), removeEmpty(made))
+	}
+	if absent(filepath.Join(dir, LockName)) == nil {
+		made = append(made, filepath.Join(dir, LockName))
+	}
 	lock, err := takeLock(path)
 	if err != nil {
-		return err
+		return err // who holds it is at work here
 	}
-	defer func() { err = errors.Join(err, lock.Release(true)) }()
+	defer func() {
+		failed := err
+		if err = errors.Join(err, lock.Release(true)); failed != nil {
+			err = errors.Join(err, removeEmpty(made))
+		}
+	}()
 	if err := absent(path); err != nil {
 		return err
 	}
@@ -120,6 +130,27 @@ func Restore(dir, from string) (err error) {
 		return fmt.Errorf("restore database: %w", err)
 	}
 	return settle(tmp, path)
+}
+
+// makeDirs is [os.MkdirAll], and returns the directories that were missing, outermost first.
+func makeDirs(dir string) (made []string, err error) {
+	for d := filepath.Clean(dir); absent(d) == nil; d = filepath.Dir(d) {
+		made = append([]string{d}, made...)
+	}
+	return made, os.MkdirAll(dir, dirMode)
+}
+
+// removeEmpty removes files and directories, the last first, as far as they are there and nobody put anything into them.
+func removeEmpty(made []string) error {
+	for _, path := range slices.Backward(made) {
+		if list, err := os.ReadDir(path); err == nil && len(list) > 0 {
+			return nil
+		}
+		if err := removeIfThere(path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeCopy writes a copy of the open database to path and checks it. If it fails there is no file.

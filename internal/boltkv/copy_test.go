@@ -250,8 +250,18 @@ func TestRestoreRefusesWhatItMust(t *testing.T) {
 			if err := boltkv.Restore(c.dir, file); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if got := dirNames(t, c.dir); got != had && got != boltkv.LockName+" " {
+			if got := dirNames(t, c.dir); got != had {
 				t.Errorf("the directory holds %q, before: %q", got, had)
+			}
+			if c.dir == used || c.dir == locked {
+				return
+			}
+			parent := t.TempDir()
+			if err := boltkv.Restore(filepath.Join(parent, "new", "data"), file); !errors.Is(err, c.want) {
+				t.Errorf("into a new directory: got %v, want %v", err, c.want)
+			}
+			if got := dirNames(t, parent); got != "" {
+				t.Errorf("a directory was made: %q", got)
 			}
 		})
 	}
