@@ -18,9 +18,10 @@ const maxManifestBytes = 256 << 20
 
 // manifest is a manifest being checked.
 type manifest struct {
-	d     *Domain
-	lines []*manifestLine
-	list  []Problem
+	d      *Domain
+	lines  []*manifestLine
+	list   []Problem
+	places places
 }
 
 // manifestLine is what one line says of one file.
@@ -29,6 +30,7 @@ type manifestLine struct {
 	path   string // as written
 	column int    // of the path
 	abs    string // path of the file
+	place  string // the same without links on the way
 	title  string
 	meta   rag.Meta
 	found  bool // among the files to ingest
@@ -47,7 +49,7 @@ func (m *manifest) reportPath(kind Kind, line *manifestLine, format string, args
 
 // Manifest reads a JSONL file that says of each file in the roots, files or folders, in one line what it is, and returns
 // the files with what it says, for an ingest with the domain. Without roots the files are those that it names, in its own folder. A document_path that
-// is not absolute is seen from the manifest's folder.
+// is not absolute is seen from the manifest's folder. Links on the way to a file are resolved, on the way to the roots as well.
 //
 // Everything that is wrong is reported at once in a *FileError, which matches rag.ErrInvalid: a line that is no JSON
 // object or not UTF-8, an unknown, repeated or missing field, a value of the wrong type or in no vocabulary, a date that
@@ -67,7 +69,7 @@ func (d *Domain) Manifest(file string, roots ...string) ([]rag.Sources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &manifest{d: d}
+	m := &manifest{d: d, places: places{}}
 	if len(data) > maxManifestBytes {
 		m.report(Problem{Kind: TooLarge}, "larger than %d MiB", maxManifestBytes>>20)
 		return nil, problems(file, m.list)
@@ -104,11 +106,12 @@ func (m *manifest) read(dir string, data []byte) {
 			line.abs = filepath.Join(dir, line.abs)
 		}
 		line.abs = filepath.Clean(line.abs)
-		if earlier, twice := first[line.abs]; twice {
+		line.place = m.places.of(line.abs)
+		if earlier, twice := first[line.place]; twice {
 			m.reportPath(DuplicatePath, line, " is named twice, first in line %d", earlier)
 			continue
 		}
-		first[line.abs] = number
+		first[line.place] = number
 		m.lines = append(m.lines, line)
 	}
 	if len(m.lines) == 0 && len(m.list) == 0 {
