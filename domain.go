@@ -76,7 +76,7 @@ type DomainUse struct {
 // Given is what an ingest was given with a source beside its bytes, such as by a manifest.
 type Given struct {
 	Title string `json:"title,omitempty"`
-	Meta  Meta   `json:"meta,omitempty"`
+	Meta  Meta   `json:"meta,omitzero"` // empty and not nil is something; see isZero
 }
 
 // isZero reports whether nothing was given. An empty Meta of a [Source] is something: it says that there is none.

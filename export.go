@@ -73,9 +73,19 @@ type exportedImage struct {
 }
 
 type exportedValidity struct {
-	From   time.Time `json:"from,omitzero"`
-	Until  time.Time `json:"until,omitzero"`
-	Stated bool      `json:"stated"`
+	From   exportedInstant `json:"from,omitzero"`
+	Until  exportedInstant `json:"until,omitzero"`
+	Stated bool            `json:"stated"`
+}
+
+// exportedInstant is a time whose mistakes are told in words.
+type exportedInstant struct{ time.Time }
+
+func (t *exportedInstant) UnmarshalJSON(data []byte) error {
+	if t.Time.UnmarshalJSON(data) != nil {
+		return errors.New("validity: want an instant such as 2006-01-02T15:04:05Z for from and until")
+	}
+	return nil
 }
 
 // exportedSource is what the ledger knows of the source, so that it is not read again after an import.
@@ -148,7 +158,7 @@ func exportDocument(entry *Entry, doc *Document) *exportedDocument {
 	_ = json.Unmarshal([]byte(entry.Pipeline), &made) // of another version: the next ingest reads the source again
 	out := &exportedDocument{
 		URI: doc.URI, Title: doc.Title, State: doc.State, Language: doc.Language, Text: doc.Text, Pages: doc.Pages,
-		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity(doc.Validity),
+		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity{exportedInstant{doc.Validity.From}, exportedInstant{doc.Validity.Until}, doc.Validity.Stated},
 		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader, nil, entry.Given},
 	}
 	for _, p := range entry.Parts {
@@ -297,7 +307,11 @@ func decodeExportLine(line []byte) (l exportLine, err error) {
 
 // restore checks a document and makes it what it was.
 func (x *exportedDocument) restore() (*Document, *storedSource, error) {
-	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader, given: x.Source.Given}
+	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader}
+	if err := x.cleanMeta(); err != nil {
+		return nil, nil, err
+	}
+	stored.given = x.Source.Given
 	type digest struct {
 		name, text string
 		into       *[32]byte
@@ -320,23 +334,32 @@ func (x *exportedDocument) restore() (*Document, *storedSource, error) {
 	}
 	doc := &Document{
 		URI: x.URI, Title: x.Title, Text: x.Text, Pages: x.Pages, Warnings: x.Warnings, State: x.State, Language: x.Language,
-		Digest: stored.digest, Validity: Validity(x.Validity),
+		Digest: stored.digest, Validity: Validity{x.Validity.From.Time, x.Validity.Until.Time, x.Validity.Stated}, Meta: x.Meta,
 	}
 	for _, s := range x.Sections {
 		doc.Sections = append(doc.Sections, Section(s))
 	}
-	for _, m := range x.Images {
-		img := Image{m.ID, m.MediaType, m.Data, m.Page, m.Box, m.Offset, m.Alt}
-		if img.ID == "" {
-			img.ID = imageID(img.Data)
+	for i, m := range x.Images {
+		id := imageID(m.Data)
+		if m.ID != "" && m.ID != id { // by its ID it could not be found
+			return nil, nil, fmt.Errorf("images.%d.id is not the SHA-256 of the picture in hex", i)
 		}
-		doc.Images = append(doc.Images, img)
-	}
-	var err error
-	if doc.Meta, err = x.Meta.Clean(); err != nil {
-		return nil, nil, err
+		doc.Images = append(doc.Images, Image{id, m.MediaType, m.Data, m.Page, m.Box, m.Offset, m.Alt})
 	}
 	return doc, stored, doc.check()
+}
+
+// cleanMeta gives all metadata the kinds of values that they had before they were JSON.
+func (x *exportedDocument) cleanMeta() (err error) {
+	if x.Meta, err = x.Meta.Clean(); err != nil {
+		return err
+	}
+	if given := x.Source.Given; given != nil && given.Meta != nil {
+		if given.Meta, err = given.Meta.Clean(); err != nil {
+			return fmt.Errorf("source.given: %w", err)
+		}
+	}
+	return nil
 }
 
 // check reports what no loader would yield.

@@ -252,9 +252,7 @@ func finishDocument(doc *Document, src Source, n int) error {
 		}
 	}
 	for i := range doc.Images {
-		if doc.Images[i].ID == "" {
-			doc.Images[i].ID = imageID(doc.Images[i].Data)
-		}
+		doc.Images[i].ID = imageID(doc.Images[i].Data)
 	}
 	return describe(doc, src, merged, n)
 }

@@ -61,13 +61,13 @@ func (a *app) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	kind, code := classify(err)
+	_, code := classify(err)
 	var done *reported
 	if errors.As(err, &done) {
 		return code
 	}
 	if a.json {
-		if err := a.printJSON(errorJSON{errorBody{Kind: kind, Message: a.secrets.hide(err.Error())}}); err != nil {
+		if err := a.printJSON(a.errorJSON(err)); err != nil {
 			fmt.Fprintf(a.err, "rag: %v\n", err)
 		}
 		return code

@@ -177,6 +177,22 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// fileToWrite makes a command take the file that it writes.
+func fileToWrite(cmd *cobra.Command, args []string) error {
+	if err := exactly(1, "the file to write")(cmd, args); err != nil {
+		return err
+	}
+	return noDash(cmd, args[0])
+}
+
+// noDash refuses a file to write that other programs take for standard output.
+func noDash(cmd *cobra.Command, file string) error {
+	if file == "-" {
+		return usagef(cmd, "- does not stand for standard output: name a file to write (./- is one of that name)")
+	}
+	return nil
+}
+
 // withIngested opens the data for a question, after an ingest where paths are named. What could not be ingested does not
 // keep the rest from being asked: the exit code tells of it.
 func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Engine) error, changes ...change) error {

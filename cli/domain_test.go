@@ -205,3 +205,41 @@ func TestAManifestThatNobodyNamed(t *testing.T) {
 	}
 	s.rag("ingest", "docs", "-c", "plain").want(exitDone).prints("4 added") // without a domain there are no manifests
 }
+
+// The message of a manifest with very many mistakes is cut; with --json there are all.
+func TestEveryProblemOfAManifest(t *testing.T) {
+	s := feesShell(t)
+	const n = 60
+	s.write("docs/manifest.jsonl", strings.Repeat(`{"document_path": "none.md", "country": "uk"}`+"\n", n-1)+`{"document_path": "old.md", "country": "Narnia"}`)
+	args := []string{"ingest", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml"}
+	s.rag(args...).want(exitFailed).says("and 10 more")
+	var e errorJSON
+	s.rag(append(args, "--json")...).want(exitFailed).into(&e)
+	if e.Error.Kind != "invalid" || len(e.Error.Problems) != n {
+		t.Fatalf("%d problems: %+v", len(e.Error.Problems), e)
+	}
+	got := e.Error.Problems[n-1]
+	if !strings.Contains(got.Message, "not in the vocabulary") {
+		t.Errorf("%+v", got)
+	}
+	got.Message = ""
+	if want := (problemJSON{Line: n, Column: 29, Field: "country", Kind: "invalid_enum"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	s.write("fees.yaml", feesDomain+"x: 1\n")
+	s.rag(append(args, "--json")...).want(exitFailed).into(&e)
+	if len(e.Error.Problems) != 1 || e.Error.Problems[0].Line == 0 {
+		t.Errorf("a domain file: %+v", e)
+	}
+}
+
+// What is gone can be told of folders alone.
+func TestPruneNeedsAFolder(t *testing.T) {
+	s := feesShell(t)
+	const note = "--prune removes documents of folders"
+	s.rag("ingest", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml", "--prune").want(exitUsage).says(note, "such as docs")
+	s.rag("ingest", "docs/old.md", "--prune", "-c", "plain").want(exitDone).says("note:", note)
+	if o := s.rag("ingest", "docs", "docs/old.md", "--prune", "-c", "plain").want(exitDone); strings.Contains(o.stderr, note) {
+		t.Errorf("%s", o.stderr)
+	}
+}

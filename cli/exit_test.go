@@ -81,6 +81,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"list", "files"}, "collections and documents"},
 		{[]string{"verify", "x"}, "too many arguments"},
 		{[]string{"explain", "x"}, "one of --chunk, --text and --document"},
+		{[]string{"export", "-"}, "name a file to write"},
+		{[]string{"backup", "-"}, "name a file to write"},
+		{[]string{"eval", "generate", "--out", "-"}, "name a file to write"},
+		{[]string{"tune", "--test-set", "x", "--out", "-"}, "name a file to write"},
 		{[]string{"config", "prnt"}, `did you mean "print"?`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {

@@ -25,7 +25,7 @@ func newExport(a *app) *cobra.Command {
 which must not exist. import takes it into another collection or data folder, under another model if need be, without
 the sources. Passages and vectors are left out: to keep them, make a backup.`,
 		Example: examples("rag export handbook.jsonl", "rag export handbook.jsonl --collection handbook"),
-		Args:    exactly(1, "the file to write"),
+		Args:    fileToWrite,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error { return a.export(cmd.Context(), eng, args[0]) })
 		},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +77,8 @@ number of machines ingest them: see worker. What counts is the content that a wo
 				return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
 			case len(f.paths) == 0 && f.manifest == "":
 				return usagef(cmd, "no file or folder given")
+			case len(f.paths) == 0 && f.prune:
+				return usagef(cmd, "--prune removes documents of folders whose file is gone, and a manifest alone names files: name its folder too, such as %s", filepath.Dir(f.manifest))
 			case f.watch && (f.dryRun || f.force):
 				return usagef(cmd, "--watch does not go with --dry-run or --force")
 			case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
@@ -104,11 +108,20 @@ number of machines ingest them: see worker. What counts is the content that a wo
 }
 
 func (a *app) ingest(ctx context.Context, f ingestFlags) error {
+	if f.prune && !slices.ContainsFunc(f.paths, mayBeFolder) {
+		a.note("--prune removes documents of folders whose file is gone, and no folder is named")
+	}
 	req, err := a.request(f)
 	if err != nil {
 		return err
 	}
 	return a.ingestInto(ctx, req, f.ocrChanges()...)
+}
+
+// mayBeFolder reports whether a path is no file that is there.
+func mayBeFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err != nil || st.IsDir()
 }
 
 // ingestInto runs an ingest over the data that open opens, and tells what it did. A dry run makes no data folder.

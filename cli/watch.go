@@ -54,8 +54,7 @@ func (f ingestFlags) followed() []string {
 func (a *app) printPass(p watch.Pass) {
 	var line any = p.Report
 	if p.Err != nil {
-		kind, _ := classify(p.Err)
-		line = errorJSON{errorBody{Kind: kind, Message: p.Err.Error()}}
+		line = a.errorJSON(p.Err)
 	}
 	switch {
 	case a.json:

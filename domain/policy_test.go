@@ -123,7 +123,7 @@ func TestValidityPolicy(t *testing.T) {
 		{"no text", base, rag.Meta{"until": 2026.0}, at, "needs_review", "until:"},
 		{"one not readable, the other past", base, rag.Meta{"from": "?", "until": "2026-02-01"}, at, "expired", "from:"},
 		{"one not readable, the other to come", base, rag.Meta{"from": "?", "until": "2026-05-01"}, at, "needs_review", "from:"},
-		{"inverted", base, rag.Meta{"from": "2026-05-01", "until": "2026-04-01"}, at, "expired", "until 2026-04-01 lies before from 2026-05-01"},
+		{"inverted", base, rag.Meta{"from": "2026-05-01", "until": "2026-04-01"}, at, "expired", "until 2026-04-01 is not after from 2026-05-01"},
 		{"one day", base, rag.Meta{"from": "2026-03-01", "until": "2026-03-01"}, at, "current", ""},
 		{"for ever", base, rag.Meta{"until": "9999-12-31"}, at, "current", ""},
 		{"only from", onlyFrom, rag.Meta{"from": "2026-01-01"}, at, "current", ""},
