@@ -55,7 +55,8 @@ func (e *Engine) check(ctx context.Context, rep *VerifyReport, h Header) error {
 	return nil
 }
 
-// Mendable reports whether the problems are such that the indexes, made anew from the catalog, are without them.
+// Mendable reports whether the problems are such that the indexes, made anew from the catalog, are without them. What is damaged in
+// the catalog itself is not of these: see [VerifyReport.Dropped].
 func (r *VerifyReport) Mendable() bool {
 	for _, p := range r.Problems {
 		if p.Part == partCatalog {

@@ -16,6 +16,7 @@ const (
 	StateOK      = "ok"      // every part of the source gave text
 	StatePartial = "partial" // some pages or parts were lost; Warnings says which
 	StateEmpty   = "empty"   // no text at all
+	StateDamaged = "damaged" // of an [Entry] only: what the catalog holds of it cannot be read whole
 )
 
 // Document is the text of one source: UTF-8, LF line ends, Markdown-like.

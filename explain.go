@@ -206,7 +206,7 @@ func (e *Engine) findPassage(ctx context.Context, collection, words string) (str
 	for i, m := range found {
 		ids[i] = m.ID
 	}
-	chunks, err := e.catalog.Chunks(ctx, collection, ids)
+	chunks, err := live(e.catalog.Chunks(ctx, collection, ids))
 	if err != nil {
 		return "", err
 	}
@@ -219,6 +219,8 @@ func (e *Engine) findPassage(ctx context.Context, collection, words string) (str
 	otherCase, lower := "", strings.ToLower(words)
 	for c, err := range e.Chunks(ctx, collection, Filter{}) {
 		switch {
+		case isDamage(err):
+			continue
 		case err != nil:
 			return "", err
 		case has(&c):
@@ -259,7 +261,7 @@ func (w *explaining) places(id string) []int {
 // listPassages tells of a document's passages in brief, those that came furthest first.
 func (w *explaining) listPassages(ctx context.Context, ids []string) error {
 	ids = ids[:min(len(ids), mostPassages)]
-	chunks, err := w.catalog.Chunks(ctx, w.asked.q.Collection, ids)
+	chunks, err := live(w.catalog.Chunks(ctx, w.asked.q.Collection, ids))
 	if err != nil {
 		return err
 	}

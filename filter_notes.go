@@ -17,6 +17,9 @@ func (s *search) noteMismatches(ctx context.Context) error {
 	}
 	held := map[string]map[string]bool{} // kinds by field
 	for c, err := range s.catalog.Scan(ctx, s.q.Collection, Filter{}) {
+		if isDamage(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

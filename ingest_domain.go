@@ -214,7 +214,7 @@ func (r *ingestRun) ruledSource(src Source) Source {
 // checkUnkept refuses to take away what an ingest by a version that did not keep it was given with a source.
 func (r *ingestRun) checkUnkept(src Source, was *Entry) error {
 	plain := src.metaDigest()
-	if was.URI == "" || was.MetaDigest == plain || was.MetaDigest == r.ruledSource(src).metaDigest() {
+	if was.URI == "" || was.State == StateDamaged || was.MetaDigest == plain || was.MetaDigest == r.ruledSource(src).metaDigest() {
 		return nil
 	}
 	return fmt.Errorf("an earlier version ingested it with a domain or metadata, and did not keep them: give them once more (--domain, and --manifest if there was one), or say that they are to go (--no-manifest): %w", ErrInvalid)

@@ -182,6 +182,8 @@ func (r *ingestRun) check(ctx context.Context, rd reading, was *goneSource) (act
 		return "add", "new", nil
 	case old.URI != want.URI:
 		return "move", "was " + old.URI, nil
+	case old.State == StateDamaged:
+		return "update", "damaged in the catalog", nil
 	case old.Digest != want.Digest:
 		return "update", "content changed", nil
 	}

@@ -111,6 +111,7 @@ type VerifyReport struct {
 	Unfinished bool        `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
 	Run        string      `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
 	Recall     *Recall     `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
+	Dropped    []Problem   `json:"dropped"`    // by a repair: documents that could not be read whole and were taken out; the next ingest of their sources makes them anew
 	Repaired   bool        `json:"repaired"`   // what is listed was put right: After tells whether all of it
 
 	After *VerifyReport `json:"after,omitempty"` // of a repair: what is found once it is done
@@ -156,8 +157,9 @@ func (e *Engine) verify(ctx context.Context, info CollectionInfo) (*VerifyReport
 }
 
 // Repair verifies the collection and puts right what differs: orphans are deleted, missing records made from the
-// catalog, a damaged index, or a faulty one of vectors, built anew. The report lists what was found, and where that was put
-// right its After what is found now. What is damaged in the catalog stays: the report says what to do.
+// catalog, a damaged index, or a faulty one of vectors, built anew. Documents that the catalog does not hold whole any more
+// are taken out, if it is a [Mender], and are in the report's Dropped: they are to be ingested again. The report lists what was
+// found, and where that was put right its After what is found now.
 func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport, err error) {
 	defer e.hide(&err)
 	if err := e.writable("repair"); err != nil {
@@ -186,8 +188,11 @@ func (e *Engine) Repair(ctx context.Context, collection string) (_ *VerifyReport
 // repair puts right what differs. The caller has the collection's turn to write.
 func (e *Engine) repair(ctx context.Context, info CollectionInfo) (*VerifyReport, error) {
 	found := newVerifyReport(info)
-	if err := e.check(ctx, found, info.Header); err != nil || !found.Mendable() {
+	if err := e.check(ctx, found, info.Header); err != nil {
 		return found, err
+	}
+	if !found.Mendable() {
+		return found, e.mendCatalog(ctx, info, found)
 	}
 	if len(found.Problems) > 0 {
 		e.log.Info("building damaged indexes anew", "collection", info.Name, "problems", len(found.Problems))
@@ -205,11 +210,34 @@ func (e *Engine) repair(ctx context.Context, info CollectionInfo) (*VerifyReport
 	return rep, e.rebuildVectors(ctx, rep, info.Header)
 }
 
+// mendCatalog has the catalog take out what it cannot read whole, and builds the indexes anew from the rest.
+func (e *Engine) mendCatalog(ctx context.Context, info CollectionInfo, found *VerifyReport) error {
+	m, ok := e.catalog.(Mender)
+	if !ok {
+		return nil
+	}
+	dropped, err := m.Mend(ctx, info.Name, chunkRef)
+	if err != nil {
+		return err
+	}
+	for _, p := range dropped {
+		p.Part, p.Message = partCatalog, e.HideSecrets(p.Message)
+		found.Dropped = append(found.Dropped, p)
+	}
+	e.log.Info("catalog mended", "collection", info.Name, "dropped", len(dropped))
+	if info, _, err = e.info(ctx, info.Name); err != nil {
+		return err
+	}
+	_, err = e.rebuild(ctx, info, false, nil)
+	found.Repaired = err == nil
+	return err
+}
+
 // newVerifyReport is the report of a collection of which only the list of collections was read.
 func newVerifyReport(info CollectionInfo) *VerifyReport {
 	return &VerifyReport{
 		Collection: info.Name, Documents: info.Documents, Chunks: info.Chunks, Unfinished: info.Header.Dirty, Run: info.Header.Run,
-		Orphans: []IndexGap{}, Missing: []IndexGap{}, Stale: []PlanItem{}, Unfit: []UnfitMeta{}, Problems: []Problem{}, Unchecked: []string{},
+		Orphans: []IndexGap{}, Missing: []IndexGap{}, Stale: []PlanItem{}, Unfit: []UnfitMeta{}, Problems: []Problem{}, Dropped: []Problem{}, Unchecked: []string{},
 	}
 }
 
@@ -325,7 +353,7 @@ func (e *Engine) reindex(ctx context.Context, name string, generation int, ids m
 	}
 	slices.Sort(list)
 	for part := range slices.Chunk(list, groupChunks) {
-		chunks, err := e.catalog.Chunks(ctx, name, part)
+		chunks, err := live(e.catalog.Chunks(ctx, name, part))
 		if err != nil {
 			return err
 		}

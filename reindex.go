@@ -107,6 +107,10 @@ func (e *Engine) buildBeside(ctx context.Context, name string, old Header, gener
 		return nil
 	}
 	for chunk, err := range e.catalog.Scan(ctx, name, Filter{}) {
+		if isDamage(err) { // it cannot be found before it is made anew, and the others can
+			e.log.Warn("passages left out of the indexes", "uri", chunk.URI, "error", err)
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -74,6 +74,9 @@ func (c *scopedCatalog) Document(ctx context.Context, collection, uri string) (D
 // Image gives a picture that stands in a text that is seen: the same picture may stand in another that is not.
 func (c *scopedCatalog) Image(ctx context.Context, collection, id string) ([]byte, error) {
 	for chunk, err := range c.Scan(ctx, collection, Filter{}) {
+		if isDamage(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -93,6 +96,9 @@ func (c *scopedCatalog) Chunks(ctx context.Context, collection string, ids []str
 		if c.scope.Match(chunk.Fields(), chunk.Validity) {
 			seen = append(seen, chunk)
 		}
+	}
+	if isDamage(err) { // it may be of a document that is not seen
+		err = &DamageError{URIs: []string{""}, Reason: "of which document is not told here"}
 	}
 	return seen, err
 }

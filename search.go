@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -153,7 +154,8 @@ type search struct {
 	fell      map[string]string   // why a hit of the pool fell in shaping, by chunk ID
 	phrasesOf map[string][]uint64 // see phrases; by chunk ID
 
-	reranker Reranker // nil: off
+	reranker Reranker   // nil: off
+	noting   sync.Mutex // see noteDamage
 }
 
 func newSearch(e *Engine, q Query) *search {
@@ -418,7 +420,7 @@ func (s *search) hydrate(ctx context.Context) error {
 	for i, m := range s.fused {
 		ids[i] = m.ID
 	}
-	chunks, err := s.catalog.Chunks(ctx, s.q.Collection, ids)
+	chunks, err := s.readable(s.catalog.Chunks(ctx, s.q.Collection, ids))
 	if err != nil {
 		return err
 	}

@@ -340,7 +340,7 @@ func (s *search) passing(ctx context.Context, list []Match) ([]Match, error) {
 	for i, m := range list {
 		ids[i] = m.ID
 	}
-	chunks, err := s.catalog.Chunks(ctx, s.q.Collection, ids)
+	chunks, err := s.readable(s.catalog.Chunks(ctx, s.q.Collection, ids))
 	if err != nil {
 		return nil, err
 	}

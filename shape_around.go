@@ -59,7 +59,7 @@ func (s *search) siblings(ctx context.Context) (map[string][]Chunk, error) {
 		for i, ref := range entry.Chunks {
 			ids[i] = ref.ID
 		}
-		if all[uri], err = s.catalog.Chunks(ctx, s.q.Collection, ids); err != nil {
+		if all[uri], err = s.readable(s.catalog.Chunks(ctx, s.q.Collection, ids)); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +105,9 @@ func (s *search) addParents(ctx context.Context, siblings map[string][]Chunk) er
 		uri, row := h.Chunk.URI, siblings[h.Chunk.URI]
 		if _, ok := documents[uri]; !ok {
 			doc, err := s.catalog.Document(ctx, s.q.Collection, uri)
-			if err != nil && !errors.Is(err, ErrNotFound) {
+			if damage := (*DamageError)(nil); errors.As(err, &damage) {
+				s.noteDamage("a surrounding part was left out", damage)
+			} else if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
 			documents[uri], given[uri] = &doc, map[Parent]bool{}

@@ -55,12 +55,12 @@ func (r *ingestRun) mend(ctx context.Context, uri string) error {
 	if len(touched) == 0 {
 		return nil
 	}
-	live, err := r.catalog.Chunks(ctx, r.name, touched)
+	kept, err := live(r.catalog.Chunks(ctx, r.name, touched))
 	if err != nil {
 		return err
 	}
-	again := make(map[string]bool, len(live))
-	for _, c := range live {
+	again := make(map[string]bool, len(kept))
+	for _, c := range kept {
 		again[c.ID] = true
 	}
 	var gone []string

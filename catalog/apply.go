@@ -3,7 +3,8 @@ package catalog
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
@@ -25,17 +26,29 @@ func (c *buckets) apply(s *step) error {
 	return c.put(s.put)
 }
 
-// remove takes the document of a URI out, if there is one.
+// remove takes the document of a URI out, if there is one, whatever of it can be read.
 func (c *buckets) remove(uri string) error {
 	rec := c.entries.Get([]byte(uri))
 	if rec == nil {
 		return nil
 	}
-	e, err := decodeEntry(rec)
-	if err != nil {
+	e, err := line([]byte(uri), rec)
+	docs := [][]byte{numberKey(e.docNo)}
+	if isDamage(err) {
+		docs = c.numbersOf(uri)
+	} else if err != nil {
 		return err
 	}
-	doc := numberKey(e.docNo)
+	for _, doc := range docs {
+		if err := c.removeNumber(doc); err != nil {
+			return err
+		}
+	}
+	return c.entries.Delete([]byte(uri))
+}
+
+// removeNumber takes out what is kept under a document number, but for the line in the ledger.
+func (c *buckets) removeNumber(doc []byte) error {
 	if err := c.removeChunks(doc); err != nil {
 		return err
 	}
@@ -54,21 +67,14 @@ func (c *buckets) remove(uri string) error {
 	if err := c.refs.Delete(doc); err != nil {
 		return err
 	}
-	if err := c.documents.Delete(doc); err != nil {
-		return err
-	}
-	return c.entries.Delete([]byte(uri))
+	return c.documents.Delete(doc)
 }
 
+// removeChunks removes passages with their IDs.
 func (c *buckets) removeChunks(doc []byte) error {
-	var keys [][]byte
-	for key, rec := range withPrefix(c.chunks, doc) {
-		chunk, err := decodeChunk(rec)
-		if err != nil {
-			return err
-		}
-		keys = append(keys, bytes.Clone(key))
-		if err := c.ids.Delete([]byte(chunk.ID)); err != nil {
+	keys, ids := c.passagesOf(doc)
+	for _, id := range ids {
+		if err := c.ids.Delete([]byte(id)); err != nil {
 			return err
 		}
 	}
@@ -78,6 +84,31 @@ func (c *buckets) removeChunks(doc []byte) error {
 		}
 	}
 	return nil
+}
+
+// passagesOf returns the keys of a document's passages, and the IDs that lead to them. Where a passage does not tell its ID, or
+// that leads elsewhere, all IDs are looked through.
+func (c *buckets) passagesOf(doc []byte) (keys [][]byte, ids []string) {
+	told := true
+	for key, rec := range withPrefix(c.chunks, doc) {
+		keys = append(keys, bytes.Clone(key))
+		chunk, err := decodeChunk(rec)
+		if err == nil && bytes.Equal(c.ids.Get([]byte(chunk.ID)), key) {
+			ids = append(ids, chunk.ID)
+		} else {
+			told = false
+		}
+	}
+	if refs, err := decodeRefs(c.refs.Get(doc)); told && err == nil && len(refs) == len(keys) {
+		return keys, ids
+	}
+	ids = nil
+	for id, key := range withPrefix(c.ids, nil) {
+		if bytes.HasPrefix(key, doc) {
+			ids = append(ids, string(id))
+		}
+	}
+	return keys, ids
 }
 
 // put writes a document whose old version is gone.
@@ -101,10 +132,10 @@ func (c *buckets) put(p *putStep) error {
 		return err
 	}
 	for i, chunk := range p.chunks {
-		if c.ids.Get([]byte(chunk.id)) != nil {
-			return errTaken(chunk.id, p.entry.URI)
+		if err := c.free(chunk.id, p.entry.URI); err != nil {
+			return err
 		}
-		key := binary.BigEndian.AppendUint32(numberKey(no), uint32(i))
+		key := chunkKey(no, i)
 		if err := c.chunks.Put(key, chunk.rec); err != nil {
 			return err
 		}
@@ -113,23 +144,42 @@ func (c *buckets) put(p *putStep) error {
 		}
 	}
 	for sum, data := range p.pictures {
-		if err := c.pictures.Put(append(numberKey(no), sum[:]...), []byte{}); err != nil {
+		if err := c.usePicture(sum, data); err != nil {
 			return err
 		}
-		if err := c.usePicture(sum, data); err != nil {
+		if err := c.pictures.Put(append(numberKey(no), sum[:]...), []byte{}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// usePicture counts one more document with a picture, and stores its bytes with the first.
+// free reports an ID that a live passage has. What a damaged file has left of a document that is gone makes way.
+func (c *buckets) free(id, uri string) error {
+	key := c.ids.Get([]byte(id))
+	if key == nil {
+		return nil
+	}
+	no, ok := numberOf(key)
+	if !ok {
+		return c.ids.Delete([]byte(id))
+	}
+	if c.isLive(no) {
+		return errTaken(id, uri)
+	}
+	return c.removeNumber(numberKey(no))
+}
+
+// usePicture counts one more document with a picture, and stores its bytes where they are not yet, or are damaged.
 func (c *buckets) usePicture(sum digest, data []byte) error {
 	n, err := c.pictureUses(sum[:])
+	if isDamage(err) || n == 0 && c.data.Get(sum[:]) != nil {
+		n, err = c.countUses(sum)
+	}
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if kept, err := c.picture(sum); n == 0 || err != nil || !bytes.Equal(kept, data) {
 		rec, err := finish(len(data)+8, func(w *record.Writer) { w.String(string(data)) })
 		if err != nil {
 			return err
@@ -143,8 +193,11 @@ func (c *buckets) usePicture(sum digest, data []byte) error {
 
 // unusePicture counts one document less with the picture of a key in pictures; with the last the bytes go.
 func (c *buckets) unusePicture(key []byte) error {
-	sum := key[docNoLen : docNoLen+sha256.Size]
+	sum := key[docNoLen:]
 	n, err := c.pictureUses(sum)
+	if isDamage(err) || n == 0 {
+		n, err = c.countUses(digest(append(bytes.Clone(sum), make([]byte, sha256.Size)...)[:sha256.Size]))
+	}
 	if err != nil {
 		return err
 	}
@@ -155,6 +208,25 @@ func (c *buckets) unusePicture(key []byte) error {
 		return err
 	}
 	return c.uses.Delete(sum)
+}
+
+// countUses counts the documents with a picture, where it is not known.
+func (c *buckets) countUses(sum digest) (uint64, error) {
+	uses, err := usesOfAll(c.top.Tx())
+	return uses[sum], err
+}
+
+// usesOfAll counts for all collections how many documents use each picture.
+func usesOfAll(tx *bolt.Tx) (map[digest]uint64, error) {
+	uses := map[digest]uint64{}
+	return uses, collectionsBucket(tx).ForEachBucket(func(name []byte) error {
+		for key := range withPrefix(openCollection(tx, string(name)).pictures, nil) {
+			if len(key) == docNoLen+sha256.Size {
+				uses[digest(key[docNoLen:])]++
+			}
+		}
+		return nil
+	})
 }
 
 func (c *buckets) pictureUses(sum []byte) (n uint64, err error) {

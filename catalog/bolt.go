@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -67,7 +68,7 @@ func (b *Bolt) Entry(ctx context.Context, collection, uri string) (e rag.Entry, 
 		if rec == nil {
 			return notFound(collection, uri)
 		}
-		e, err = c.entry(rec)
+		e, err = c.entry([]byte(uri), rec)
 		return err
 	})
 	if err != nil {
@@ -81,15 +82,19 @@ func (b *Bolt) Document(ctx context.Context, collection, uri string) (d rag.Docu
 	if err := ctx.Err(); err != nil {
 		return rag.Document{}, err
 	}
+	var damage damages
 	err = b.view(func(tx *bolt.Tx) error {
 		c, rec := find(tx, collection, uri)
 		if rec == nil {
 			return notFound(collection, uri)
 		}
-		d, err = c.document(rec)
+		if d, err = c.document([]byte(uri), rec); isDamage(err) {
+			damage.add(uri, err)
+			return nil
+		}
 		return err
 	})
-	if err != nil {
+	if err = cmp.Or(err, damage.err()); err != nil {
 		return rag.Document{}, err
 	}
 	return d, nil
@@ -100,16 +105,24 @@ func (b *Bolt) Image(ctx context.Context, collection, id string) (data []byte, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	var damage damages
 	err = b.view(func(tx *bolt.Tx) error {
 		sum, ok := digestOf(id)
 		c := openCollection(tx, collection)
-		if !ok || c == nil || !c.hasPicture(sum) {
+		if !ok || c == nil {
 			return noPicture(collection, id)
 		}
-		data, err = c.picture(sum)
+		doc := c.withPicture(sum)
+		if doc == nil {
+			return noPicture(collection, id)
+		}
+		if data, err = c.picture(sum); isDamage(err) {
+			damage.add(c.uriOf(doc), fmt.Errorf("picture %s: %w", id, err))
+			return nil
+		}
 		return err
 	})
-	return data, err
+	return data, cmp.Or(err, damage.err())
 }
 
 // find returns the collection and the entry record of a URI, nil where there is none.
@@ -158,11 +171,12 @@ func (b *Bolt) known(collection string) (known bool, err error) {
 	return known, err
 }
 
-// Chunks returns the live chunks among ids, in the order asked.
+// Chunks returns the live chunks among ids, in the order asked. Where some are damaged it returns the others with a DamageError.
 func (b *Bolt) Chunks(ctx context.Context, collection string, ids []string) (chunks []rag.Chunk, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	var damage damages
 	err = b.view(func(tx *bolt.Tx) error {
 		c := openCollection(tx, collection)
 		if c == nil {
@@ -170,19 +184,19 @@ func (b *Bolt) Chunks(ctx context.Context, collection string, ids []string) (chu
 		}
 		chunks = make([]rag.Chunk, 0, len(ids))
 		for _, id := range ids {
-			key := c.ids.Get([]byte(id))
-			if key == nil {
-				continue
+			chunk, key, err := c.chunk(id)
+			switch {
+			case isDamage(err):
+				damage.add(c.uriOf(key[:min(docNoLen, len(key))]), err)
+			case err != nil:
+				return err
+			case key != nil:
+				chunks = append(chunks, chunk)
 			}
-			chunk, err := decodeChunk(c.chunks.Get(key))
-			if err != nil {
-				return fmt.Errorf("chunk %s: %w", id, err)
-			}
-			chunks = append(chunks, chunk)
 		}
 		return nil
 	})
-	return chunks, err
+	return chunks, cmp.Or(err, damage.err())
 }
 
 // pageDocs and pageChunks bound what Scan and Entries read in one transaction: the consumer runs outside of it, since a
@@ -192,45 +206,83 @@ const (
 	pageChunks = 512
 )
 
+// scanned is a passage that a scan yields, or what is damaged in its place.
+type scanned struct {
+	chunk  rag.Chunk
+	damage error
+}
+
 // Scan yields the live chunks whose Fields and Validity match the filter, by URI and ordinal. Each document is seen whole
-// in one version; documents committed meanwhile may or may not be seen.
+// in one version; documents committed meanwhile may or may not be seen. In place of those that are damaged it yields the
+// URI with a DamageError, and goes on if its caller does.
 func (b *Bolt) Scan(ctx context.Context, collection string, f rag.Filter) iter.Seq2[rag.Chunk, error] {
-	return pages.Join(ctx, "", f.Validate(), func(after string) (page []rag.Chunk, last string, err error) {
+	all := pages.Join(ctx, "", f.Validate(), func(after string) (page []scanned, last string, err error) {
 		err = b.view(func(tx *bolt.Tx) error {
 			page, last, err = scanPage(tx, collection, f, after)
 			return err
 		})
 		return page, last, err
 	})
+	return func(yield func(rag.Chunk, error) bool) {
+		for s, err := range all {
+			if !yield(s.chunk, cmp.Or(err, s.damage)) {
+				return
+			}
+		}
+	}
 }
 
 // scanPage reads the matching chunks of the next documents after a URI; last is "" at the end.
-func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page []rag.Chunk, last string, err error) {
+func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page []scanned, last string, err error) {
 	c := openCollection(tx, collection)
 	if c == nil {
 		return nil, "", nil
 	}
 	docs, seen := 0, 0
 	for uri, rec := range c.entriesAfter(after, "") {
-		e, err := decodeEntry(rec)
-		if err != nil {
-			return nil, "", fmt.Errorf("entry %s: %w", uri, err)
+		chunks, as, err := c.scan(uri, rec)
+		if err != nil && !isDamage(err) {
+			return nil, "", err
 		}
-		for _, rec := range withPrefix(c.chunks, numberKey(e.docNo)) {
-			chunk, err := decodeChunk(rec)
-			if err != nil {
-				return nil, "", fmt.Errorf("chunk of %s: %w", uri, err)
-			}
+		for _, chunk := range chunks {
 			if f.IsZero() || f.Match(chunk.Fields(), chunk.Validity) {
-				page = append(page, chunk)
+				page = append(page, scanned{chunk: chunk})
 			}
 			seen++
+		}
+		if err != nil && (f.IsZero() || f.Match(as.Fields(), as.Validity)) {
+			var damage damages
+			damage.add(as.URI, err)
+			page = append(page, scanned{rag.Chunk{URI: as.URI}, damage.err()})
 		}
 		if docs++; docs == pageDocs || seen >= pageChunks {
 			return page, string(uri), nil
 		}
 	}
 	return page, "", nil
+}
+
+// scan reads the passages of a document. Of one that is damaged it returns those that can be read, with the error; as is a
+// passage that says of the document what its line in the ledger does.
+func (c *buckets) scan(uri, rec []byte) (chunks []rag.Chunk, as rag.Chunk, err error) {
+	as.URI = string(uri)
+	e, err := line(uri, rec)
+	if err != nil {
+		return nil, as, err
+	}
+	as = rag.Chunk{URI: e.URI, DocID: e.DocID, Title: e.Title, Language: e.Language, Meta: e.Meta, Validity: e.Validity}
+	for _, rec := range withPrefix(c.chunks, numberKey(e.docNo)) {
+		chunk, broken := decodeChunk(rec)
+		if broken != nil {
+			err = cmp.Or(err, fmt.Errorf("passage %d: %w", len(chunks), broken))
+			continue
+		}
+		chunks = append(chunks, chunk)
+	}
+	if err == nil && len(chunks) != e.chunks {
+		err = fmt.Errorf("it has %d passages of %d: %w", len(chunks), e.chunks, record.ErrDamaged)
+	}
+	return chunks, as, err
 }
 
 // Entries yields the lines of the ledger whose URI begins with prefix and comes behind after, by URI. Those committed meanwhile
@@ -243,9 +295,9 @@ func (b *Bolt) Entries(ctx context.Context, collection, prefix, after string) it
 				return nil
 			}
 			for uri, rec := range c.entriesAfter(after, prefix) {
-				e, err := c.entry(rec)
+				e, err := c.entry(uri, rec)
 				if err != nil {
-					return fmt.Errorf("entry %s: %w", uri, err)
+					return fmt.Errorf("document %s: %w", uri, err)
 				}
 				if page = append(page, e); len(page) == pageDocs {
 					last = string(uri)
@@ -307,9 +359,9 @@ func (b *Bolt) Drop(ctx context.Context, collection string) error {
 		return err
 	}
 	return kind(b.db.Update(func(tx *bolt.Tx) error {
-		c := openCollection(tx, collection)
-		if c == nil {
-			return nil
+		c, err := makeCollection(tx, collection) // a damaged one may lack a part
+		if err != nil {
+			return err
 		}
 		for key := range withPrefix(c.pictures, nil) {
 			if err := c.unusePicture(key); err != nil {

@@ -32,14 +32,14 @@ var (
 // buckets is one collection in one transaction.
 type buckets struct {
 	top       *bolt.Bucket // header
-	entries   *bolt.Bucket // URI → storedEntry
-	refs      *bolt.Bucket // document number → chunk references
-	documents *bolt.Bucket // document number → document
-	chunks    *bolt.Bucket // document number, place → chunk
-	ids       *bolt.Bucket // chunk ID → key in chunks
-	pictures  *bolt.Bucket // document number, digest → nothing
-	data      *bolt.Bucket // of all collections: digest → bytes
-	uses      *bolt.Bucket // of all collections: digest → number of documents
+	entries   bucket       // URI → storedEntry
+	refs      bucket       // document number → chunk references
+	documents bucket       // document number → document
+	chunks    bucket       // document number, place → chunk
+	ids       bucket       // chunk ID → key in chunks
+	pictures  bucket       // document number, digest → nothing
+	data      bucket       // of all collections: digest → bytes
+	uses      bucket       // of all collections: digest → number of documents
 }
 
 func collectionsBucket(tx *bolt.Tx) *bolt.Bucket {
@@ -62,16 +62,16 @@ func openCollection(tx *bolt.Tx, name string) *buckets {
 	}
 	c := &buckets{top: top}
 	for _, b := range c.own() {
-		*b.bucket = top.Bucket(b.name)
+		b.bucket.Bucket = top.Bucket(b.name)
 	}
 	root := tx.Bucket(rootBucket)
-	c.data, c.uses = root.Bucket(pictureData), root.Bucket(pictureUses)
+	c.data, c.uses = bucket{root.Bucket(pictureData)}, bucket{root.Bucket(pictureUses)}
 	return c
 }
 
 type ownBucket struct {
 	name   []byte
-	bucket **bolt.Bucket
+	bucket *bucket
 }
 
 func (c *buckets) own() []ownBucket {
@@ -83,42 +83,42 @@ func (c *buckets) own() []ownBucket {
 
 // makeCollection returns a collection of a write transaction and makes what is missing.
 func makeCollection(tx *bolt.Tx, name string) (*buckets, error) {
-	c := openCollection(tx, name)
-	if c == nil {
-		if err := layOut(tx, name); err != nil {
-			return nil, err
-		}
-		c = openCollection(tx, name)
+	if err := layOut(tx, name); err != nil {
+		return nil, err
 	}
-	for _, b := range []*bolt.Bucket{c.refs, c.documents, c.chunks} {
+	c := openCollection(tx, name)
+	for _, b := range []bucket{c.refs, c.documents, c.chunks} {
 		b.FillPercent = boltkv.SequentialFill // document numbers only grow
 	}
 	return c, nil
 }
 
+// layOut makes what is missing of the catalog and of a collection: all of it, or what a damaged file has lost.
 func layOut(tx *bolt.Tx, name string) error {
 	root, err := tx.CreateBucketIfNotExists(rootBucket)
 	if err != nil {
 		return err
 	}
-	version, err := finish(0, func(*record.Writer) {})
-	if err != nil {
-		return err
-	}
-	if err := root.Put(versionKey, version); err != nil {
-		return err
+	if root.Get(versionKey) == nil {
+		version, err := finish(0, func(*record.Writer) {})
+		if err != nil {
+			return err
+		}
+		if err := root.Put(versionKey, version); err != nil {
+			return err
+		}
 	}
 	for _, b := range [][]byte{allCollections, pictureData, pictureUses} {
 		if _, err := root.CreateBucketIfNotExists(b); err != nil {
 			return err
 		}
 	}
-	top, err := root.Bucket(allCollections).CreateBucket([]byte(name))
+	top, err := root.Bucket(allCollections).CreateBucketIfNotExists([]byte(name))
 	if err != nil {
 		return err
 	}
 	for _, b := range new(buckets).own() {
-		if _, err := top.CreateBucket(b.name); err != nil {
+		if _, err := top.CreateBucketIfNotExists(b.name); err != nil {
 			return err
 		}
 	}
@@ -130,8 +130,11 @@ func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // withPrefix yields the pairs of a bucket whose keys begin with prefix. They are valid within the transaction; the
 // bucket must not be changed meanwhile.
-func withPrefix(b *bolt.Bucket, prefix []byte) iter.Seq2[[]byte, []byte] {
+func withPrefix(b bucket, prefix []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
+		if b.Bucket == nil {
+			return
+		}
 		cur := b.Cursor()
 		for k, v := cur.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = cur.Next() {
 			if !yield(k, v) {
@@ -144,6 +147,9 @@ func withPrefix(b *bolt.Bucket, prefix []byte) iter.Seq2[[]byte, []byte] {
 // entriesAfter yields the URIs behind one that begin with prefix, with their entry records.
 func (c *buckets) entriesAfter(uri, prefix string) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {
+		if c.entries.Bucket == nil {
+			return
+		}
 		cur, start := c.entries.Cursor(), []byte(prefix)
 		k, v := cur.Seek([]byte(max(uri, prefix)))
 		if k != nil && string(k) == uri {
@@ -154,27 +160,15 @@ func (c *buckets) entriesAfter(uri, prefix string) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// entry completes an entry record with its chunk references.
-func (c *buckets) entry(rec []byte) (rag.Entry, error) {
-	e, err := decodeEntry(rec)
-	if err != nil {
-		return rag.Entry{}, err
-	}
-	if e.Chunks, err = decodeRefs(c.refs.Get(numberKey(e.docNo))); err != nil {
-		return rag.Entry{}, fmt.Errorf("chunk references of %s: %w", e.URI, err)
-	}
-	return e.Entry, nil
-}
-
 // document returns the document of an entry record with its pictures.
-func (c *buckets) document(entry []byte) (rag.Document, error) {
-	e, err := decodeEntry(entry)
+func (c *buckets) document(uri, rec []byte) (rag.Document, error) {
+	e, err := line(uri, rec)
 	if err != nil {
 		return rag.Document{}, err
 	}
 	d, err := decodeDocument(c.documents.Get(numberKey(e.docNo)), c.picture)
 	if err != nil {
-		return rag.Document{}, fmt.Errorf("document %s: %w", e.URI, err)
+		return rag.Document{}, fmt.Errorf("its text or a picture: %w", err)
 	}
 	return d, nil
 }
@@ -185,15 +179,15 @@ func (c *buckets) picture(sum digest) (data []byte, err error) {
 	return data, err
 }
 
-// hasPicture reports whether a document of the collection has the picture. It looks through the keys, 40 bytes each,
-// rather than keep a second order of them.
-func (c *buckets) hasPicture(sum digest) bool {
+// withPicture returns the number of a document of the collection that has the picture, or nil. It looks through the keys, 40
+// bytes each, rather than keep a second order of them.
+func (c *buckets) withPicture(sum digest) (doc []byte) {
 	for key := range withPrefix(c.pictures, nil) {
-		if digest(key[docNoLen:]) == sum {
-			return true
+		if len(key) > docNoLen && string(key[docNoLen:]) == string(sum[:]) {
+			return key[:docNoLen]
 		}
 	}
-	return false
+	return nil
 }
 
 // info counts a collection's documents, chunks and pictures.
@@ -206,15 +200,15 @@ func (c *buckets) info(name string) (rag.CollectionInfo, error) {
 		}
 	}
 	for uri, rec := range c.entriesAfter("", "") {
-		e, err := decodeEntry(rec)
-		if err != nil {
-			return info, fmt.Errorf("entry %s: %w", uri, err)
+		e, err := line(uri, rec)
+		if err != nil && !isDamage(err) {
+			return info, fmt.Errorf("document %s: %w", uri, err)
 		}
-		addTo(&info, e)
+		addTo(&info, e) // of a damaged one it is known that it is there
 	}
-	seen := map[digest]bool{}
+	seen := map[string]bool{}
 	for key := range withPrefix(c.pictures, nil) {
-		seen[digest(key[docNoLen:])] = true
+		seen[string(key[min(docNoLen, len(key)):])] = true
 	}
 	info.Images = len(seen)
 	return info, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
@@ -15,8 +14,11 @@ import (
 
 var _ rag.Checker = (*Bolt)(nil)
 
-// toDo is what helps where a record of the catalog is damaged: nothing holds it a second time.
-const toDo = ": restore a backup, or delete the file and ingest again"
+// What helps where something is damaged: of the records of a document nothing has a second copy, the others follow from them.
+const (
+	makeAgain = ": `rag ingest --force` with its source makes it anew, `rag delete` takes it out, `rag verify --repair` does that with all that are damaged, or take a backup"
+	deriveIt  = ": `rag verify --repair` puts it right"
+)
 
 // Check reads every record of a collection and follows every reference: a document's passages are parts of its text, its
 // pictures are there, are what their digests say, and are counted as often as they are used.
@@ -29,61 +31,54 @@ func (b *Bolt) Check(ctx context.Context, collection string) (problems []rag.Pro
 		if c == nil {
 			return nil
 		}
-		note := func(uri string, err error) {
+		note := func(uri string, err error, toDo string) {
 			if err != nil {
 				problems = append(problems, rag.Problem{URI: uri, Message: err.Error() + toDo})
 			}
 		}
-		documents, chunks := 0, 0
+		chunks, numbers := 0, map[uint64]bool{}
 		for uri, rec := range c.entriesAfter("", "") {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			n, err := c.checkDocument(uri, rec)
-			note(string(uri), err)
-			documents, chunks = documents+1, chunks+n
+			w, err := c.whole(uri, rec)
+			if e, err := line(uri, rec); err == nil {
+				numbers[e.docNo] = true
+				chunks += e.chunks
+			}
+			if err != nil {
+				note(string(uri), err, makeAgain)
+				continue
+			}
+			note(string(uri), c.checkDerived(&w), deriveIt)
 		}
-		note("", c.checkCounts(documents, chunks))
-		note("", checkPictures(tx))
+		note("", c.checkOwners(numbers, chunks), deriveIt)
+		note("", c.checkPictures(), deriveIt)
 		return nil
 	})
 	return problems, err
 }
 
-// checkDocument reads a document with all that belongs to it, and returns how many passages it has.
-func (c *buckets) checkDocument(uri, rec []byte) (chunks int, err error) {
-	e, err := decodeEntry(rec)
-	if err != nil {
-		return 0, fmt.Errorf("its line in the ledger: %w", err)
+// checkDerived compares a whole document with what follows from it.
+func (c *buckets) checkDerived(w *wholeDocument) error {
+	if !c.lists(w) {
+		return fmt.Errorf("the list of its passages: %w", record.ErrDamaged)
 	}
-	if e.URI != string(uri) {
-		return 0, fmt.Errorf("its line in the ledger is that of %q: %w", e.URI, record.ErrDamaged)
-	}
-	doc := numberKey(e.docNo)
-	refs, err := decodeRefs(c.refs.Get(doc))
-	if err != nil {
-		return 0, fmt.Errorf("the list of its passages: %w", err)
-	}
-	d, err := decodeDocument(c.documents.Get(doc), c.checkedPicture)
-	if err != nil {
-		return 0, fmt.Errorf("its text or a picture: %w", err)
-	}
-	for key, rec := range withPrefix(c.chunks, doc) {
-		chunk, err := decodeChunk(rec)
-		switch {
-		case err != nil:
-			return 0, fmt.Errorf("passage %d: %w", chunks, err)
-		case chunk.Start < 0 || chunk.End > len(d.Text) || chunk.Start > chunk.End || d.Text[chunk.Start:chunk.End] != chunk.Text:
-			return 0, fmt.Errorf("passage %d is not a part of its text: %w", chunks, record.ErrDamaged)
-		case chunks >= len(refs) || refs[chunks].ID != chunk.ID || !bytes.Equal(c.ids.Get([]byte(chunk.ID)), key):
-			return 0, fmt.Errorf("passage %d is not the one that is listed: %w", chunks, record.ErrDamaged)
+	for i, chunk := range w.chunks {
+		if !bytes.Equal(c.ids.Get([]byte(chunk.ID)), chunkKey(w.no, i)) {
+			return fmt.Errorf("the place of passage %d is not known: %w", i, record.ErrDamaged)
 		}
-		chunks++
 	}
-	if chunks != len(refs) || chunks != e.chunks {
-		return 0, fmt.Errorf("it has %d passages, and %d are listed: %w", chunks, len(refs), record.ErrDamaged)
+	has, noted := w.pictures(), 0
+	for key := range withPrefix(c.pictures, numberKey(w.no)) {
+		if noted++; len(key) != docNoLen+sha256.Size || !has[digest(key[docNoLen:])] {
+			return fmt.Errorf("a picture is noted that it does not have: %w", record.ErrDamaged)
+		}
 	}
-	return chunks, c.checkUses(doc, d.Images)
+	if noted != len(has) {
+		return fmt.Errorf("it has %d pictures, and %d are noted: %w", len(has), noted, record.ErrDamaged)
+	}
+	return nil
 }
 
 // checkedPicture returns stored bytes, if they are what the digest says.
@@ -95,76 +90,40 @@ func (c *buckets) checkedPicture(sum digest) ([]byte, error) {
 	return data, err
 }
 
-// checkUses compares the pictures that a document has with those that it is noted to have.
-func (c *buckets) checkUses(doc []byte, images []rag.Image) error {
-	want := map[digest]bool{}
-	for _, img := range images {
-		if len(img.Data) > 0 {
-			want[sha256.Sum256(img.Data)] = true
+// checkOwners finds records that belong to no document.
+func (c *buckets) checkOwners(numbers map[uint64]bool, chunks int) error {
+	for _, no := range c.numbers() {
+		if !numbers[no] {
+			return fmt.Errorf("records of %q belong to no document: %w", c.uriOf(numberKey(no)), record.ErrDamaged)
 		}
 	}
-	noted := 0
-	for key := range withPrefix(c.pictures, doc) {
-		if noted++; len(key) != docNoLen+sha256.Size || !want[digest(key[docNoLen:])] {
-			return fmt.Errorf("a picture is noted that it does not have: %w", record.ErrDamaged)
-		}
+	names := 0
+	for range withPrefix(c.ids, nil) {
+		names++
 	}
-	if noted != len(want) {
-		return fmt.Errorf("it has %d pictures, and %d are noted: %w", len(want), noted, record.ErrDamaged)
+	if names != chunks {
+		return fmt.Errorf("%d passages are named of %d: %w", names, chunks, record.ErrDamaged)
 	}
 	return nil
 }
 
-// checkCounts finds records that belong to no document.
-func (c *buckets) checkCounts(documents, chunks int) error {
-	for _, b := range []struct {
-		what   string
-		bucket *bolt.Bucket
-		want   int
-	}{{"lists of passages", c.refs, documents}, {"texts", c.documents, documents}, {"passages", c.chunks, chunks}, {"names of passages", c.ids, chunks}} {
-		n := 0
-		for range withPrefix(b.bucket, nil) {
-			n++
-		}
-		if n != b.want {
-			return fmt.Errorf("there are %d %s for %d: %w", n, b.what, b.want, record.ErrDamaged)
-		}
-	}
-	return nil
-}
-
-// checkPictures counts for all collections how many documents use each picture.
-func checkPictures(tx *bolt.Tx) error {
-	uses := map[digest]uint64{}
-	err := collectionsBucket(tx).ForEachBucket(func(name []byte) error {
-		for key := range withPrefix(openCollection(tx, string(name)).pictures, nil) {
-			if len(key) != docNoLen+sha256.Size {
-				return fmt.Errorf("a note of a picture in collection %q: %w", name, record.ErrDamaged)
-			}
-			uses[digest(key[docNoLen:])]++
-		}
-		return nil
-	})
+// checkPictures compares how often pictures are used, in all collections, with how often they are counted. Whether their bytes
+// are right is seen with the documents that have them.
+func (c *buckets) checkPictures() error {
+	uses, err := usesOfAll(c.top.Tx())
 	if err != nil {
 		return err
 	}
-	root := tx.Bucket(rootBucket)
-	c := &buckets{data: root.Bucket(pictureData), uses: root.Bucket(pictureUses)}
-	for _, b := range []*bolt.Bucket{c.data, c.uses} {
-		stored := 0
+	for _, b := range []bucket{c.data, c.uses} {
 		for sum := range withPrefix(b, nil) {
-			if stored++; len(sum) != sha256.Size || uses[digest(sum)] == 0 {
+			if len(sum) != sha256.Size || uses[digest(sum)] == 0 {
 				return fmt.Errorf("picture %x is no document's: %w", sum, record.ErrDamaged)
 			}
-		}
-		if stored != len(uses) {
-			return fmt.Errorf("%d pictures are stored of %d: %w", stored, len(uses), record.ErrDamaged)
 		}
 	}
 	for sum, want := range uses {
 		n, err := c.pictureUses(sum[:])
-		_, broken := c.checkedPicture(sum)
-		if err := errors.Join(err, broken); err != nil {
+		if err != nil {
 			return fmt.Errorf("picture %x: %w", sum, err)
 		}
 		if n != want {

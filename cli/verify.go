@@ -19,7 +19,8 @@ func newVerify(a *app) *cobra.Command {
 		Long: `verify reads back all that is held of the collection, texts, pictures, vectors and words, with checksums and references,
 and looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The exit
 code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
-What is damaged in the catalog cannot be: then verify says what to do. It measures how much of what an exact search
+Documents that the catalog does not hold whole any more are taken out by it and named: the next ingest of their sources makes
+them anew. It measures how much of what an exact search
 finds a search of the vectors finds, too, where that is not all, and looks for faults of their index. Documents that were
 made with other settings than those in force, or under another domain, are listed as stale: that is no fault, and the next ingest makes them
 anew. What a manifest said and the domain does not allow any more is listed with what to do.
@@ -87,7 +88,11 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 		verdict = p.red("not ok")
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", p.bold("collection "+visible(r.Collection)), verdict)
-	fmt.Fprintf(a.out, "%s, %s, %s, %s\n", count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Vectors, "vector"), count(r.Postings, "word record"))
+	if len(r.Problems) > 0 { // the rest was not counted
+		fmt.Fprintf(a.out, "%s, %s\n", count(r.Documents, "document"), count(r.Chunks, "passage"))
+	} else {
+		fmt.Fprintf(a.out, "%s, %s, %s, %s\n", count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Vectors, "vector"), count(r.Postings, "word record"))
+	}
 	a.printFaults(r)
 	switch {
 	case r.Unfinished && a.snapshot:
@@ -101,7 +106,9 @@ func (a *app) printVerify(r *rag.VerifyReport) {
 
 // printFaults lists what a comparison found.
 func (a *app) printFaults(r *rag.VerifyReport) {
-	fmt.Fprintf(a.out, "%s, %d missing\n", count(len(r.Orphans), "orphan"), len(r.Missing))
+	if len(r.Problems) == 0 { // else they were not looked for
+		fmt.Fprintf(a.out, "%s, %d missing\n", count(len(r.Orphans), "orphan"), len(r.Missing))
+	}
 	for _, list := range []struct {
 		what string
 		gaps []rag.IndexGap
@@ -132,6 +139,13 @@ func (a *app) printFaults(r *rag.VerifyReport) {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)
 	}
 	a.printProblems(r.Problems)
+	for _, d := range r.Dropped {
+		name := "documents whose names cannot be read"
+		if d.URI != "" {
+			name = place(d.URI)
+		}
+		fmt.Fprintf(a.out, "  taken out: %s: %s; ingest its source again\n", name, visible(d.Message))
+	}
 	a.printRecall(r.Recall)
 }
 

@@ -49,15 +49,27 @@ func checkVersion(tx *bolt.Tx) error {
 	return err
 }
 
-// stored returns a collection's bucket and header; the bucket is nil if there is none.
-func stored(tx *bolt.Tx, collection string) (*bolt.Bucket, header, error) {
+// collectionsOf returns the bucket with all collections, or nil if there is none.
+func collectionsOf(tx *bolt.Tx) *bolt.Bucket {
 	root := tx.Bucket(rootBucket)
 	if root == nil {
+		return nil
+	}
+	return root.Bucket(allCollections)
+}
+
+// stored returns a collection's bucket and header; the bucket is nil if there is none.
+func stored(tx *bolt.Tx, collection string) (*bolt.Bucket, header, error) {
+	all := collectionsOf(tx)
+	if all == nil {
 		return nil, header{}, nil
 	}
-	b := root.Bucket(allCollections).Bucket([]byte(collection))
+	b := all.Bucket([]byte(collection))
 	if b == nil {
 		return nil, header{}, nil
+	}
+	if b.Bucket(recordsBucket) == nil {
+		return nil, header{}, fmt.Errorf("the vectors of collection %q are missing: %w", collection, record.ErrDamaged)
 	}
 	r, _, err := record.Open(b.Get(headerKey), layoutVersion)
 	if err != nil {
@@ -72,11 +84,11 @@ func stored(tx *bolt.Tx, collection string) (*bolt.Bucket, header, error) {
 
 // storedNames lists the collections.
 func storedNames(tx *bolt.Tx) (names []string, err error) {
-	root := tx.Bucket(rootBucket)
-	if root == nil {
+	all := collectionsOf(tx)
+	if all == nil {
 		return nil, nil
 	}
-	err = root.Bucket(allCollections).ForEachBucket(func(name []byte) error {
+	err = all.ForEachBucket(func(name []byte) error {
 		names = append(names, string(name))
 		return nil
 	})
@@ -206,15 +218,15 @@ func layOut(tx *bolt.Tx, collection string) (*bolt.Bucket, error) {
 func (s *store) dropStored(collection string) error {
 	known := false
 	err := s.db.View(func(tx *bolt.Tx) error { // not by its header: what is damaged can be dropped
-		root := tx.Bucket(rootBucket)
-		known = root != nil && root.Bucket(allCollections).Bucket([]byte(collection)) != nil
+		all := collectionsOf(tx)
+		known = all != nil && all.Bucket([]byte(collection)) != nil
 		return nil
 	})
 	if err != nil || !known {
 		return err
 	}
 	return s.db.Update(func(tx *bolt.Tx) error {
-		err := tx.Bucket(rootBucket).Bucket(allCollections).DeleteBucket([]byte(collection))
+		err := collectionsOf(tx).DeleteBucket([]byte(collection))
 		if errors.Is(err, berrors.ErrBucketNotFound) { // another store on the directory was first
 			return nil
 		}

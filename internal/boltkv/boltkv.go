@@ -75,7 +75,8 @@ type file struct {
 	bolt      *bolt.DB     // nil until opened and after the last handle closed
 	compacted *bolt.DB     // guarded by write: bolt, if nothing was written since it was compacted
 
-	damage  atomic.Pointer[DamagedError] // first damage seen; no more writing then
+	damage  atomic.Pointer[DamagedError] // first damaged page seen; no more writing then
+	suspect atomic.Bool                  // a damaged record was seen, and the pages were not checked since
 	updates atomic.Uint64                // that have ended
 }
 
@@ -145,7 +146,7 @@ func (f *file) release() error {
 		err = f.guard(f.bolt.Close)
 		f.bolt = nil
 	}
-	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil))
+	return errors.Join(err, f.gate.Close(), f.lock.Release(f.damage.Load() == nil && !f.suspect.Load()))
 }
 
 // open opens the file unless another handle did.
@@ -261,12 +262,14 @@ func (db *DB) View(fn func(*bolt.Tx) error) error {
 }
 
 // Update runs fn in a write transaction, all or nothing; it is durable when Update returns. Slices given to Put must
-// not change before that. fn must not call View, Update or Compact. Once damage was seen the file is not written any more.
+// not change before that. fn must not call View, Update or Compact. Once a damaged page was seen the file is not written any more.
 func (db *DB) Update(fn func(*bolt.Tx) error) error {
 	db.file.write.Lock() // before swap: what waits here does not hold a compaction up
 	defer db.file.write.Unlock()
-	if d := db.file.damage.Load(); d != nil && !db.closed.Load() {
-		return d
+	if !db.closed.Load() {
+		if err := db.file.writable(); err != nil {
+			return err
+		}
 	}
 	db.file.compacted = nil
 	defer db.file.updates.Add(1)

@@ -58,18 +58,23 @@ func (e *FormatError) Is(target error) bool { return target == ErrFormat }
 type DamagedError struct {
 	Path   string
 	Reason string
+	Record bool // a record is damaged, and the pages that hold it are whole: the others can be read and written
 }
 
 // Error names the file and the reason, and says what to do.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is corrupted (%s): restore it from a backup, or delete the file and ingest again", e.Path, e.Reason)
+	if e.Record {
+		return fmt.Sprintf("%s has a damaged record (%s): `rag verify` names it, and `rag verify --repair` puts right what can be", e.Path, e.Reason)
+	}
+	return fmt.Sprintf("%s is corrupted (%s): restore it from a backup with `rag restore`, or remove it, which holds copies of your documents only, and ingest again", e.Path, e.Reason)
 }
 
 // Is makes the error match [ErrDamaged].
 func (e *DamagedError) Is(target error) bool { return target == ErrDamaged }
 
 // guard runs bbolt code. On a damaged file bbolt follows wild page numbers: it panics, or touches memory that is not
-// there. Both become a DamagedError, as does a record that fails its checksum; any other panic passes through.
+// there. Both become a DamagedError, after which nothing is written. So does a record that fails its checksum; where all
+// pages are whole it can still be replaced, and others be written. Any other panic passes through.
 func (f *file) guard(run func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -83,7 +88,8 @@ func (f *file) guard(run func() error) (err error) {
 	err = run()
 	switch {
 	case errors.Is(err, record.ErrDamaged):
-		return f.damaged(err.Error())
+		f.suspect.Store(true)
+		return &DamagedError{Path: f.path, Reason: err.Error(), Record: true}
 	case errors.Is(err, record.ErrNewer):
 		return fmt.Errorf("%s: %w: %w: use a newer version of the program", f.path, err, ErrFormat)
 	case errors.Is(err, berrors.ErrDatabaseNotOpen):
@@ -96,6 +102,22 @@ func (f *file) damaged(reason string) error {
 	d := &DamagedError{Path: f.path, Reason: reason}
 	f.damage.CompareAndSwap(nil, d)
 	return d
+}
+
+// writable reports damage of the file. Who has met a damaged record has the pages checked first, once.
+func (f *file) writable() error {
+	if d := f.damage.Load(); d != nil {
+		return d
+	}
+	if !f.suspect.Swap(false) {
+		return nil
+	}
+	err := checkFile(f.path, true)
+	var d *DamagedError
+	if errors.As(err, &d) {
+		return f.damaged(d.Reason)
+	}
+	return err
 }
 
 // fromDamage tells a fault on mapped memory, or a panic raised in bbolt, from a mistake in our own code. It must be
