@@ -185,6 +185,10 @@ func TestIngestByPath(t *testing.T) {
 	if a := c.get(at+"?after="+j.get("seq")).wants(t, 200); a.get("items") != "[]" {
 		t.Errorf("behind the last change: %s", a.body)
 	}
+	c.post("/v1/ingest", `{"path":"`+filepath.Base(root)+`","dry_run":true}`).wants(t, 202)
+	if a := c.post("/v1/ingest", `{"path":"none"}`).wants(t, 422); !strings.Contains(a.get("error.message"), "may be read: "+filepath.Base(root)+";") {
+		t.Errorf("which folders may be read is not said: %s", a.body)
+	}
 	c.post("/v1/search", `{"query":"otter swims"}`).wants(t, 200)
 	uri := rag.FileURI(filepath.Join(resolved(t, root), "one.md"))
 	c.do("DELETE", "/v1/document?uri="+url.QueryEscape(uri), "").wants(t, 200)
