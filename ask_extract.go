@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag/internal/cite"
+	"github.com/seed-d8745b77/rag/internal/lang"
 )
 
 // How the sentences of an extractive answer are chosen; measured in bench/answers.
@@ -121,7 +122,8 @@ func (a *answering) extract(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// chooseSentences returns the best sentence, and those nearly as good that say something else.
+// chooseSentences returns the best sentence, and those nearly as good that say something else. Where the best one answers
+// how many, the others do too.
 func (a *answering) chooseSentences() []sentence {
 	list := slices.Clone(a.evidence.sentences)
 	scores := make(map[string]float64, len(list))
@@ -129,13 +131,14 @@ func (a *answering) chooseSentences() []sentence {
 		scores[list[i].text] = a.sentenceScore(&list[i])
 	}
 	slices.SortStableFunc(list, func(a, b sentence) int { return cmp.Compare(scores[b.text], scores[a.text]) })
+	amount := len(list) > 0 && lang.AsksAmount(a.asked()) && lang.HasAmount(list[0].text)
 	var chosen []sentence
 	for _, s := range list {
 		said := slices.ContainsFunc(chosen, func(c sentence) bool { return cite.Overlap(s.text, c.text) > mostSimilarity })
 		switch {
 		case len(chosen) == a.config.Answer.Sentences:
 			return chosen
-		case len(chosen) > 0 && (said || scores[s.text] < furtherShare*scores[chosen[0].text]):
+		case len(chosen) > 0 && (said || amount && !lang.HasAmount(s.text) || scores[s.text] < furtherShare*scores[chosen[0].text]):
 		default:
 			chosen = append(chosen, s)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"text/template"
 	"time"
@@ -55,13 +57,13 @@ func readPrompt(key, text, file, otherwise string) (*template.Template, error) {
 	name := key
 	switch {
 	case text != "" && file != "":
-		return nil, fmt.Errorf("%s and %s_file are both given: take one away: %w", key, key, ErrInvalid)
+		return nil, &ConfigError{key, fmt.Errorf("it is given, and %s_file too: take one away: %w", key, ErrInvalid)}
 	case file != "":
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("read %s_file: %w: %w", key, err, ErrInvalid)
+			return nil, &ConfigError{key + "_file", fmt.Errorf("%w: %w", err, ErrInvalid)}
 		}
-		text, name = string(b), file
+		text, name, key = string(b), file, key+"_file"
 	case text == "":
 		text = otherwise
 	}
@@ -73,9 +75,45 @@ func readPrompt(key, text, file, otherwise string) (*template.Template, error) {
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", key, err, ErrInvalid)
+		return nil, &ConfigError{key, fmt.Errorf("%s: %w", templateError(err, name), ErrInvalid)}
 	}
 	return t, nil
+}
+
+var (
+	templatePlace = regexp.MustCompile(`^(\d+)(?::\d+)?: (?:executing .* at <.*?>: )?`)
+	templateField = regexp.MustCompile(`^can't evaluate field (\S+) in type (?:\S*\.)?(\w+)$`)
+)
+
+// templateError says in words, and with the line in the template, what package text/template found wrong.
+func templateError(err error, name string) string {
+	said, _ := strings.CutPrefix(err.Error(), "template: "+name+":")
+	line := ""
+	if place := templatePlace.FindStringSubmatch(said); place != nil {
+		line, said = "line "+place[1]+" of the template: ", said[len(place[0]):]
+	}
+	known := map[string][]string{"PromptData": fieldNames(PromptData{}), "PromptSource": fieldNames(PromptSource{})}
+	switch field := templateField.FindStringSubmatch(said); {
+	case field != nil && known[field[2]] != nil:
+		said = fmt.Sprintf("there is no field .%s%s (known: %s)", field[1], DidYouMean(field[1], known[field[2]]), strings.Join(known[field[2]], ", "))
+	case strings.HasPrefix(said, "can't evaluate field"):
+		said = "what stands before the last name of a field has no fields"
+	case strings.HasSuffix(said, "unexpected EOF"):
+		said = "it ends within {{ }}, or an {{end}} is missing"
+	}
+	return line + typeNames.Replace(said)
+}
+
+// typeNames are types of Go in words, as they stand in messages about the wrong use of a template's functions.
+var typeNames = strings.NewReplacer("rag.PromptData", "the data of the prompt", "[]rag.PromptSource", "the sources", "rag.PromptSource", "a source",
+	"type string", "a text", "type int", "a number", "reflect.Value", "value", "<nil>", "nothing")
+
+// fieldNames are the names of a struct's fields.
+func fieldNames(v any) (names []string) {
+	for i := range reflect.TypeOf(v).NumField() {
+		names = append(names, reflect.TypeOf(v).Field(i).Name)
+	}
+	return names
 }
 
 // messageTokens is what a message costs besides its text, about.

@@ -131,6 +131,25 @@ func TestAskWithoutModelQuotesTheSource(t *testing.T) {
 	}
 }
 
+// Who asks how many is not told what has no number, unless that is the best there is.
+func TestAskHowMany(t *testing.T) {
+	f := newFixture(t)
+	f.write("annual.md", "# Annual leave\n\nEvery employee has twenty five days of annual leave.\n")
+	f.write("unused.md", "# Annual leave\n\nUnused annual leave of every employee is paid out.\n")
+	f.write("travel.md", "# Travel\n\nTravel abroad is approved by the director.\n")
+	f.ingest(nil)
+	for text, want := range map[string]bool{
+		leaveQuestion: false,
+		"When does every employee have annual leave days paid out?": true,
+		"How much unused annual leave is paid out?":                 true,
+	} {
+		a := ask(t, f, question(text))
+		if got := strings.Contains(a.Text, "paid out"); got != want || a.Refused {
+			t.Errorf("%s: got %q", text, a.Text)
+		}
+	}
+}
+
 func TestAskShowsRowsWithTheirColumns(t *testing.T) {
 	f := newFixture(t)
 	f.write("fees.md", "# Fees\n\n| Programme | Fee |\n|---|---|\n| Physics | 900 [2] |\n| Chemistry | 800 |\n")
@@ -477,7 +496,7 @@ func TestPromptsOfTheUser(t *testing.T) {
 		c := rag.DefaultConfig()
 		c.Answer.Prompt = bad
 		_, err := rag.Open("", rag.WithConfig(c), rag.WithEmbedder(&ragtest.HashEmbedder{}))
-		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "answer.prompt:2") {
+		if !errors.Is(err, rag.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "answer.prompt: line 2 of the template") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

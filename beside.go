@@ -84,6 +84,7 @@ type partReader struct {
 
 	mu    sync.Mutex
 	parts map[string][32]byte
+	full  bool // more was asked for than there may be
 }
 
 // Open is what a loader gets as [Source] Beside.
@@ -104,6 +105,7 @@ func (r *partReader) note(name string, digest [32]byte) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.parts[name]; !known && len(r.parts) >= r.limits.MaxImages {
+		r.full = true
 		return false
 	}
 	if r.parts == nil {

@@ -124,7 +124,7 @@ type AnswerConfig struct {
 	Sentences     int     `json:"sentences" range:"[1,100]"`           // sentences of an extractive answer at most; default 3
 	MaxTokens     int     `json:"max_tokens" range:"[1,10000000]"`     // longest reply of the chat model, in tokens; default 1024
 	TimeoutMS     int     `json:"timeout_ms" range:"[1,86400000]"`     // longest the chat model may take; after that sentences of the sources are the answer; default 60,000
-	RefuseBelow   float64 `json:"refuse_below" range:"[-1,1]"`         // confidence, 0 to 1, below which there is no answer; default 0.4; below 0: every question is answered
+	RefuseBelow   float64 `json:"refuse_below" range:"[-1,1] but 0"`   // confidence, 0 to 1, below which there is no answer; default 0.4; below 0: every question is answered
 	ReliableFrom  float64 `json:"reliable_from" range:"(0,1]"`         // confidence, 0 to 1, from which on an answer can be reliable; default 0.75
 	System        string  `json:"system"`                              // template of the system message; "": the built-in one
 	SystemFile    string  `json:"system_file"`                         // or the file it is in
@@ -133,9 +133,9 @@ type AnswerConfig struct {
 }
 
 // IngestConfig bounds an ingest. What goes beyond max_pages, max_images or max_chunks is left out of the document, whose
-// state is then partial, with a warning; what goes beyond the others makes the source fail. Each is at least 1.
+// state is then partial, with a warning; what goes beyond the others makes the source fail. Each but workers is at least 1.
 type IngestConfig struct {
-	Workers           int   `json:"workers" range:"[1,1024]"`                     // sources read at once; default GOMAXPROCS
+	Workers           int   `json:"workers" range:"[0,1024]"`                     // sources read at once; 0: GOMAXPROCS
 	MaxSourceBytes    int64 `json:"max_source_bytes" range:"[1,1099511627776]"`   // of a source; default 64 MiB
 	MaxUnpackedBytes  int64 `json:"max_unpacked_bytes" range:"[1,1099511627776]"` // of the parts of a packed source, such as a Word file, unless its loader's settings say otherwise; default 512 MiB
 	MaxPages          int   `json:"max_pages" range:"[1,1000000000]"`             // of a document; default 10,000

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
-// ConfigError is an error in one value of a configuration. It wraps ErrInvalid or ErrUnknownProvider.
+// ConfigError is an error in one value of a configuration. It wraps ErrInvalid or ErrUnknownProvider, or ErrNotFound where what it names,
+// such as a model, is not there.
 type ConfigError struct {
 	Key string // where it stands: "retrieval.top_k", "transforms.0.mode"; in settings read by themselves "" for the whole
 	Err error
@@ -41,9 +43,15 @@ func InConfig(key string, err error) error {
 	return &ConfigError{key, inside.Err}
 }
 
+// UnknownName is the error of a setting that must be one of a list of known names, and is none: it says which there are.
+func UnknownName(key, name string, known []string) *ConfigError {
+	return &ConfigError{key, fmt.Errorf("%q is none%s (known: %s): %w", name, DidYouMean(name, known), strings.Join(known, ", "), ErrInvalid)}
+}
+
 // DecodeSettings reads settings, a JSON object, into a struct; without any, what it holds stays. A key that it does not have, a
 // value of the wrong kind, and a number outside of the interval that a field's tag names, such as `range:"[1,100]"` or
-// `range:"(0,1]"`, are a *[ConfigError] that says what is wanted. Zero is no such number: it stands for the default. Nor may a number without
+// `range:"(0,1]"` or `range:"[-1,10] but 0"`, are a *[ConfigError] that says what is wanted. That holds for a zero that is
+// written out too: in settings it stands for itself, and a key that is left out for the default. Nor may a number without
 // an interval be absurd: a thousand million of an int, 10^12 of an int64 (bytes), a million of a float64 are the most.
 func DecodeSettings(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -52,7 +60,7 @@ func DecodeSettings(raw json.RawMessage, into any) error {
 	err := strict.Decode(raw, into)
 	wrong, known := errors.AsType[*strict.Error](err)
 	if err == nil {
-		wrong = strict.CheckSettings(into)
+		wrong = strict.CheckSettings(raw, into)
 		known = wrong != nil
 	}
 	switch {

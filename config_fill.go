@@ -71,10 +71,13 @@ func (c *IngestConfig) fillDefaults(d IngestConfig) {
 	c.WatchMaxMS = cmp.Or(c.WatchMaxMS, d.WatchMaxMS)
 }
 
-// validate reports a number outside of the interval that its field's tag names.
+// validate reports a number outside of the interval that its field's tag names, and a search without lanes.
 func (c *Config) validate() error {
 	if wrong := strict.Check(c); wrong != nil {
 		return &ConfigError{wrong.Field, fmt.Errorf("%s: %w", wrong.Message, ErrInvalid)}
+	}
+	if r := &c.Retrieval; !*r.EnableDense && !*r.EnableSparse {
+		return &ConfigError{"retrieval.enable_sparse", fmt.Errorf("it is false, as is enable_dense: nothing would be searched: %w", ErrInvalid)}
 	}
 	return nil
 }

@@ -415,6 +415,16 @@ type Header struct {
 
 	Domain    *DomainRecord `json:"domain,omitempty"`    // whose rules ingests and searches follow; nil: none
 	Manifests []string      `json:"manifests,omitempty"` // URIs of files that said what documents are, and are none, sorted
+
+	// Away is what had been given with sources whose documents a prune removed: it stands again when they come back. Those that
+	// went last come last.
+	Away []AwaySource `json:"away,omitempty"`
+}
+
+// AwaySource is a source that is gone, and what had been given with it.
+type AwaySource struct {
+	URI   string `json:"uri"`
+	Given Given  `json:"given"`
 }
 
 // CollectionInfo describes a collection.

@@ -164,7 +164,8 @@ func (c *copying) open(ctx context.Context) error {
 			h.settle()
 		}
 	}
-	h.Calibration, h.Domain, h.Manifests = c.info.Header.Calibration, c.info.Header.Domain, c.info.Header.Manifests
+	here := c.info.Header
+	h.Calibration, h.Domain, h.Manifests, h.Away = here.Calibration, here.Domain, here.Manifests, here.Away
 	h.begin(RunCopy)
 	c.header, c.report.Words = h, h.Sparse
 	return c.to.catalog.Commit(ctx, c.name, []Change{{Header: &h}})

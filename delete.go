@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,7 @@ type DeleteReport struct {
 	NotFound   []string       `json:"not_found"`      // URIs the collection does not have
 	Failed     []IndexFailure `json:"failed"`         // indexes that did not delete everything; the next ingest or Repair does
 	DryRun     bool           `json:"dry_run,omitempty"`
+	Forgotten  int            `json:"forgotten"`      // sources named that a prune had removed, of which the collection remembered what had been given with them
 	Plan       []string       `json:"plan,omitempty"` // of a dry run: URIs of the documents; nil for a whole collection. Pictures are not counted
 }
 
@@ -80,14 +82,29 @@ func (e *Engine) Delete(ctx context.Context, req DeleteRequest) (_ *DeleteReport
 		req.Filter = q.Filter
 	}
 	entries, err := e.named(ctx, name, req, report)
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return report, err
 	}
-	if req.DryRun {
+	if req.Filter.IsZero() && !e.IsView() {
+		report.forget(&info.Header, req.URIs)
+	}
+	switch {
+	case req.DryRun && len(entries) > 0:
 		report.plan(entries)
+		return report, nil
+	case !req.DryRun && len(entries) == 0 && report.Forgotten > 0:
+		return report, e.catalog.Commit(ctx, name, []Change{{Header: &info.Header}})
+	case len(entries) == 0:
 		return report, nil
 	}
 	return report, e.deleteEntries(ctx, name, info, entries, report)
+}
+
+// forget takes out of the header what it remembers of sources that are gone.
+func (r *DeleteReport) forget(h *Header, uris []string) {
+	known := h.forget(uris)
+	r.Forgotten, r.Existed = len(known), r.Existed || len(known) > 0
+	r.NotFound = slices.DeleteFunc(r.NotFound, func(uri string) bool { return slices.Contains(known, uri) })
 }
 
 // plan says what would be deleted.
@@ -101,6 +118,7 @@ func (r *DeleteReport) plan(entries []Entry) {
 
 // deleteEntries removes documents and counts in the report what went.
 func (e *Engine) deleteEntries(ctx context.Context, name string, info CollectionInfo, entries []Entry, report *DeleteReport) error {
+	info.Header.forget(urisOf(entries)) // a worker that brought one back has left it there
 	h := info.Header
 	h.begin(RunDelete)
 	if err := e.catalog.Commit(ctx, name, []Change{{Header: &h}}); err != nil {

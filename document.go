@@ -229,13 +229,32 @@ func cleanValue(v any) (any, error) {
 		for _, e := range v {
 			s, ok := e.(string)
 			if !ok {
-				return nil, fmt.Errorf("list holds a %T: only lists of strings can be kept: %w", e, ErrInvalid)
+				return nil, fmt.Errorf("the list holds %s: only lists of strings can be kept: %w", kindOfValue(e), ErrInvalid)
 			}
 			list = append(list, s)
 		}
 		return list, nil
 	}
-	return nil, fmt.Errorf("a value of type %T cannot be kept, only string, number, bool and list of strings: %w", v, ErrInvalid)
+	return nil, fmt.Errorf("%s cannot be kept, only string, number, bool and list of strings: %w", kindOfValue(v), ErrInvalid)
+}
+
+// kindOfValue says what a value is in the words of JSON, in which people give metadata.
+func kindOfValue(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a text"
+	case bool:
+		return "true or false"
+	case float64:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return "a value of another kind"
 }
 
 // Hit is a chunk found by a search.

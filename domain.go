@@ -22,6 +22,35 @@ type Domain interface {
 	Query(q Query, now time.Time) (Query, error)
 }
 
+// MetaChecker is implemented by domains that can tell which metadata they do not allow.
+type MetaChecker interface {
+	// CheckMeta looks through what was given with a source, by the names of its fields.
+	CheckMeta(given Meta) []MetaProblem
+}
+
+// ManifestTeller is implemented by domains that can tell a manifest of theirs from a document.
+type ManifestTeller interface {
+	// LooksLikeManifest reports whether the bytes of a file of this name are lines of a manifest.
+	LooksLikeManifest(name string, data []byte) bool
+}
+
+// MetaProblem is metadata that a domain does not allow.
+type MetaProblem struct {
+	Field   string
+	Value   any
+	NoField bool   // the domain has no such field; else it is the value that the field does not allow
+	Message string // what is wrong with it
+}
+
+// UnfitMeta is what was given with a document, and is kept, though the collection's domain does not allow it, such as a word
+// that the vocabulary has no more.
+type UnfitMeta struct {
+	URI     string `json:"uri"`
+	Field   string `json:"field"`
+	Value   any    `json:"value"`
+	Message string `json:"message"` // what is wrong, and what to do
+}
+
 // DomainRecord is a domain as a collection remembers it.
 type DomainRecord struct {
 	Name string `json:"name"`
@@ -34,16 +63,27 @@ type DomainUse struct {
 	Name       string `json:"name"`          // "": the collection's domain was dropped
 	Remembered bool   `json:"remembered"`    // the request named none: it is the collection's own
 	Was        string `json:"was,omitempty"` // name of the domain that the collection had before, if that was another
+
+	// Export is the domain of an export, None for none, whose documents came into a collection with another: they have the
+	// metadata of that one until their files are ingested here.
+	Export string `json:"export,omitempty"`
+
+	// Asked is the domain that the request named, None to have none, where the collection keeps the one it has: nothing was
+	// ingested. Name is the one it has then, "" if it has none.
+	Asked string `json:"asked,omitempty"`
 }
 
 // Given is what an ingest was given with a source beside its bytes, such as by a manifest.
 type Given struct {
 	Title string `json:"title,omitempty"`
-	Meta  Meta   `json:"meta,omitempty"`
+	Meta  Meta   `json:"meta,omitzero"` // empty and not nil is something; see isZero
 }
 
 // isZero reports whether nothing was given. An empty Meta of a [Source] is something: it says that there is none.
 func (g Given) isZero() bool { return g.Title == "" && g.Meta == nil }
+
+// empty reports whether nothing was said of the source.
+func (g Given) empty() bool { return g.Title == "" && len(g.Meta) == 0 }
 
 // Domain returns the domain that a collection remembers; nil if it has none, or there is no such collection. "" means the
 // configured collection. ErrUnsupported: this program does not link package domain.

@@ -380,3 +380,72 @@ func TestADeleteReadsItsFilterAsASearchDoes(t *testing.T) {
 		t.Errorf("a field that the domain does not have: %v", err)
 	}
 }
+
+// What a manifest said and the domain does not allow any more is told by whatever looks at it, until it is mended.
+func TestMetadataThatTheDomainDoesNotAllow(t *testing.T) {
+	f, _ := ruledFixture(t)
+	parse := func(fields string) *domain.Domain {
+		t.Helper()
+		d, err := domain.Parse("fees.yaml", []byte("name: fees\nfields: {"+fields+"}\nvalidity: {until: valid_until}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	verify := func() *rag.VerifyReport {
+		t.Helper()
+		rep, err := f.Verify(t.Context(), "")
+		if err != nil || !rep.OK {
+			t.Fatalf("%+v, %v", rep, err)
+		}
+		return rep
+	}
+	if rep := verify(); len(rep.Unfit)+len(rep.Stale) > 0 {
+		t.Errorf("nothing has changed: %+v", rep)
+	}
+	renamed := parse("country: {enum: [britain, france]}, valid_until: {type: date}")
+	warned := func(rep *rag.IngestReport, want ...string) {
+		t.Helper()
+		var got []string
+		for _, w := range rep.Warnings {
+			field, rest, _ := strings.Cut(w.Message, ":")
+			if strings.Contains(rest, "--manifest") {
+				got = append(got, filepath.Base(w.URI)+" "+field)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	all := []string{"new.md until", "old.md country", "old.md until"}
+	warned(f.ingest(func(r *rag.IngestRequest) { r.Domain, r.DryRun = renamed, true }), all...)
+	f.ingest(func(r *rag.IngestRequest) {
+		r.Domain, r.Sources = renamed, []rag.Sources{rag.Files(filepath.Join(f.docs, "new.md"))}
+	})
+	rep := verify()
+	want := []rag.UnfitMeta{{Field: "until", Value: "2026-12-31"}, {Field: "country", Value: "united_kingdom"}, {Field: "until", Value: "2026-03-01"}}
+	for i, name := range []string{"new.md", "old.md", "old.md"} {
+		want[i].URI = rag.FileURI(filepath.Join(f.docs, name))
+	}
+	for i := range rep.Unfit {
+		if !strings.Contains(rep.Unfit[i].Message, "--manifest") {
+			t.Error(rep.Unfit[i].Message)
+		}
+		rep.Unfit[i].Message = ""
+	}
+	if diff := cmp.Diff(want, rep.Unfit); diff != "" {
+		t.Error(diff)
+	}
+	if len(rep.Stale) != 2 || !strings.HasSuffix(rep.Stale[0].URI, "old.md") || rep.Stale[0].Reason != "domain changed" {
+		t.Errorf("documents that were not read under the new domain: %+v", rep.Stale)
+	}
+
+	f.ingest(nil)
+	warned(f.ingest(nil), all...) // nothing is read, and it is said still
+	f.ingest(func(r *rag.IngestRequest) {
+		r.Domain = parse("country: {enum: {britain: [united_kingdom], france: ~}}, valid_until: {type: date}, until: {type: date}")
+	})
+	if rep := verify(); len(rep.Unfit)+len(rep.Stale) > 0 || f.ledger("old.md").Meta["country"] != "britain" {
+		t.Errorf("mended in the domain file: %+v, %v", rep.Unfit, f.ledger("old.md").Meta)
+	}
+}

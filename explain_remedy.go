@@ -68,7 +68,7 @@ func inWords(remedies []Remedy) string {
 func (r Remedy) String() string {
 	switch f, _ := r.Value.(Filter); {
 	case r.Setting == RemedyExpired:
-		return "asking for what is expired too"
+		return "asking for what is expired too (--expired)"
 	case r.Setting == RemedyPhrase:
 		return "looking for the words and not for the phrase"
 	case r.Setting == RemedyFilter && f.IsZero():

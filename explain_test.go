@@ -23,7 +23,7 @@ func explained(t *testing.T, rnd *rand.Rand, opts ...rag.Option) *rag.Engine {
 	eng := memoryEngine(t, func(c *rag.Config) {
 		c.Retrieval.DenseTopK, c.Retrieval.SparseTopK, c.Retrieval.FusionTopK, c.Retrieval.RerankTopN = 12, 12, 8, 6
 		c.Transforms = []rag.ProviderConfig{}
-		c.Splitter.Settings = json.RawMessage(`{"max_tokens": 16, "min_tokens": 1, "overlap_tokens": 0}`)
+		c.Splitter.Settings = json.RawMessage(`{"max_tokens": 16, "min_tokens": 1}`)
 	}, []string{"w1 w2"}, opts...)
 	var sources []rag.Sources
 	for i := range 40 {

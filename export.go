@@ -297,7 +297,11 @@ func decodeExportLine(line []byte) (l exportLine, err error) {
 
 // restore checks a document and makes it what it was.
 func (x *exportedDocument) restore() (*Document, *storedSource, error) {
-	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader, given: x.Source.Given}
+	stored := &storedSource{size: x.Source.Size, loader: x.Source.Loader}
+	if err := x.cleanMeta(); err != nil {
+		return nil, nil, err
+	}
+	stored.given = x.Source.Given
 	type digest struct {
 		name, text string
 		into       *[32]byte
@@ -320,23 +324,32 @@ func (x *exportedDocument) restore() (*Document, *storedSource, error) {
 	}
 	doc := &Document{
 		URI: x.URI, Title: x.Title, Text: x.Text, Pages: x.Pages, Warnings: x.Warnings, State: x.State, Language: x.Language,
-		Digest: stored.digest, Validity: Validity(x.Validity),
+		Digest: stored.digest, Validity: Validity{x.Validity.From, x.Validity.Until, x.Validity.Stated}, Meta: x.Meta,
 	}
 	for _, s := range x.Sections {
 		doc.Sections = append(doc.Sections, Section(s))
 	}
-	for _, m := range x.Images {
-		img := Image{m.ID, m.MediaType, m.Data, m.Page, m.Box, m.Offset, m.Alt}
-		if img.ID == "" {
-			img.ID = imageID(img.Data)
+	for i, m := range x.Images {
+		id := imageID(m.Data)
+		if m.ID != "" && m.ID != id { // by its ID it could not be found
+			return nil, nil, fmt.Errorf("images.%d.id is not the SHA-256 of the picture in hex", i)
 		}
-		doc.Images = append(doc.Images, img)
-	}
-	var err error
-	if doc.Meta, err = x.Meta.Clean(); err != nil {
-		return nil, nil, err
+		doc.Images = append(doc.Images, Image{id, m.MediaType, m.Data, m.Page, m.Box, m.Offset, m.Alt})
 	}
 	return doc, stored, doc.check()
+}
+
+// cleanMeta gives all metadata the kinds of values that they had before they were JSON.
+func (x *exportedDocument) cleanMeta() (err error) {
+	if x.Meta, err = x.Meta.Clean(); err != nil {
+		return err
+	}
+	if given := x.Source.Given; given != nil && given.Meta != nil {
+		if given.Meta, err = given.Meta.Clean(); err != nil {
+			return fmt.Errorf("source.given: %w", err)
+		}
+	}
+	return nil
 }
 
 // check reports what no loader would yield.

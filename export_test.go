@@ -145,8 +145,10 @@ func read(t *testing.T, file string) string {
 func TestExportedReportsEveryMistake(t *testing.T) {
 	f := newFixture(t)
 	f.write("ferns.md", "# Ferns\n\nFerns reproduce by spores.\n")
-	f.write("oaks.md", "# Oaks\n\nAcorns feed squirrels.\n")
-	f.ingest(nil)
+	f.write("oaks.html", withPictures("Acorns feed squirrels.", picture(1)))
+	f.ingest(func(r *rag.IngestRequest) {
+		r.Sources[0] = describedBy(r.Sources[0], "Trees", rag.Meta{"tags": []string{"x"}})
+	})
 	file, _ := f.export()
 	good := read(t, file)
 	lines := strings.SplitAfter(good, "\n")
@@ -163,7 +165,7 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 	}{
 		"empty":           {"", []string{"cut short"}},
 		"cut short":       {lines[0] + lines[1], []string{"cut short"}},
-		"cut in a line":   {good[:len(good)/2], []string{"line 2", "it ends too early"}},
+		"cut in a line":   {good[:len(lines[0])+len(lines[1])/2], []string{"line 2", "it ends too early"}},
 		"a line is gone":  {lines[0] + lines[1] + lines[3], []string{"line 3: the export had 2 documents, there are 1"}},
 		"twice":           {lines[0] + lines[1] + lines[1] + lines[3], []string{"line 3", "stands in line 2 already"}},
 		"no first line":   {lines[1] + lines[2] + lines[3], []string{"line 1: the first line"}},
@@ -173,6 +175,14 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 		"bad state":       {edit(`"state":"ok"`, `"state":"fine"`), []string{"line 2: state is \"fine\""}},
 		"bad digest":      {edit(`"digest":"`, `"digest":"x`), []string{"line 2: source.digest"}},
 		"section outside": {edit(`"start":0`, `"start":900`), []string{"line 2: a section"}},
+		"given too deep":  {edit(`"given":{"title":"Trees","meta":{"tags":["x"]`, `"given":{"title":"Trees","meta":{"tags":[["x"]]`), []string{`line 2: source.given: metadata "tags": the list holds a list`}},
+		"given a number":  {edit(`"given":{"title":"Trees","meta":{"tags":["x"]`, `"given":{"title":"Trees","meta":{"tags":["x",1]`), []string{`line 2: source.given: metadata "tags": the list holds a number`}},
+		"given an object": {edit(`"given":{"title":"Trees","meta":{"tags":["x"]`, `"given":{"title":"Trees","meta":{"tags":{}`), []string{`line 2: source.given: metadata "tags": an object cannot be kept`}},
+		"meta an object":  {edit(`"meta":{"tags":["x"]`, `"meta":{"tags":{}`), []string{`line 2: metadata "tags": an object cannot be kept`}},
+		"another picture": {edit(`"data":"`, `"data":"AAAA`), []string{"line 3: images.0.id is not the SHA-256 of the picture"}},
+		"another id":      {edit(`"id":"`, `"id":"x`), []string{"line 3: images.0.id"}},
+		"a date":          {edit(`"validity":{`, `"validity":{"until":"2026-03-01",`), []string{"line 2: document.validity.until: want a day with a time such as 2026-12-31T12:00:00Z, got another text"}},
+		"a number":        {edit(`"validity":{`, `"validity":{"until":2026,`), []string{"line 2: document.validity.until: want a day with a time such as 2026-12-31T12:00:00Z, got a number"}},
 		"two mistakes":    {strings.ReplaceAll(good, `"state":"ok"`, `"state":""`), []string{"line 2: state", "line 3: state"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,5 +202,87 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 	}
 	if _, err := rag.Exported(filepath.Join(t.TempDir(), "none")); !errors.Is(err, rag.ErrNotFound) {
 		t.Errorf("no file: %v, want ErrNotFound", err)
+	}
+}
+
+// describedBy is a set whose sources come with a title and metadata, as a manifest gives them.
+func describedBy(set rag.Sources, title string, m rag.Meta) rag.Sources {
+	all := set.All
+	set.All = func(yield func(rag.Source, error) bool) {
+		for src, err := range all {
+			src.Title, src.Meta = title, m
+			if !yield(src, err) {
+				return
+			}
+		}
+	}
+	return set
+}
+
+// What was given with a source comes back as it was: the kinds of its values, and that nothing was given or that it was empty.
+func TestImportOfWhatWasGiven(t *testing.T) {
+	for name, m := range map[string]rag.Meta{
+		"all kinds": {"tags": []string{"x", "y"}, "one": []string{"x"}, "none": []string{}, "year": 2026, "exact": 0.1, "open": true, "word": "<w>"},
+		"empty":     {},
+		"nothing":   nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.write("a.md", "# A\n\nalpha beta\n")
+			f.ingest(func(r *rag.IngestRequest) { r.Sources[0] = describedBy(r.Sources[0], "", m) })
+			file, _ := f.export()
+			g := newFixture(t)
+			set, err := rag.Exported(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rep := g.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{set} }); rep.Added != 1 {
+				t.Errorf("%+v", rep)
+			}
+			if diff := cmp.Diff(given(f), given(g)); diff != "" {
+				t.Errorf("given differs:\n%s", diff)
+			}
+			if diff := cmp.Diff(f.stored(), g.stored()); diff != "" {
+				t.Errorf("documents differ:\n%s", diff)
+			}
+			again, _ := g.export()
+			if a, b := read(t, file), read(t, again); a != b {
+				t.Errorf("an export of the import differs:\n%s", cmp.Diff(a, b))
+			}
+		})
+	}
+}
+
+// given is what the ledger keeps of what was given with each document.
+func given(f *fixture) (list []*rag.Given) {
+	f.t.Helper()
+	for entry, err := range f.Documents(f.t.Context(), "") {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		list = append(list, entry.Given)
+	}
+	return list
+}
+
+// An export need not say the IDs of pictures; what it says is compared.
+func TestImportComputesIDsOfPictures(t *testing.T) {
+	f := newFixture(t)
+	f.write("page.html", withPictures("Charts of growth.", picture(1)))
+	f.ingest(nil)
+	file, _ := f.export()
+	id := f.stored()[0].Images[0].ID
+	without := strings.Replace(read(t, file), `"id":"`+id+`",`, "", 1)
+	if err := os.WriteFile(file, []byte(without), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := rag.Exported(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newFixture(t)
+	g.ingest(func(r *rag.IngestRequest) { r.Sources = []rag.Sources{set} })
+	if diff := cmp.Diff(f.stored(), g.stored()); diff != "" {
+		t.Errorf("documents differ:\n%s", diff)
 	}
 }

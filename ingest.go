@@ -18,11 +18,19 @@ type IngestRequest struct {
 	Prune      bool             // remove documents under a scope whose source is gone
 	DryRun     bool             // find out what would be done, and do nothing
 	Domain     Domain           // whose rules the documents follow, and the collection from now on; nil: that of the collection
-	NoDomain   bool             // the collection has no domain any more
+	NoDomain   bool             // the collection has no domain any more, whoever uses it
+	Follow     string           // where documents of an export come into a collection with another domain: FollowCollection or FollowExport; "": ErrInvalid
 	Forget     bool             // of sources that are given without Title and Meta, drop what earlier ingests were given
 	Progress   func(Progress)   // called from one goroutine at a time; must return soon
 	EachSource func(SourceStep) // likewise, for every source at every step
 }
+
+// Whose domain holds from now on where an export and the collection that it goes into have different ones. The documents keep
+// the metadata that they came with until their files are ingested.
+const (
+	FollowCollection = "collection"
+	FollowExport     = "export"
+)
 
 // Progress is a step of an ingest.
 type Progress struct {
@@ -159,6 +167,7 @@ func (r *ingestRun) do(ctx context.Context) error {
 	if err := r.prune(ctx); err != nil {
 		return err
 	}
+	r.forgetAway()
 	return r.closeCollection(ctx)
 }
 
@@ -174,29 +183,39 @@ type ingestRun struct {
 	held  *claims // nil: the sources are no claims of a worker
 
 	header   Header
-	exists   bool   // the collection has a header on disk
-	domain   Domain // whose rules the documents follow; nil: none
-	newRules bool   // the header on disk does not remember yet which domain and manifests there are
+	exists   bool          // the collection has a header on disk
+	domain   Domain        // whose rules the documents follow; nil: none
+	newRules bool          // the header on disk does not remember yet which domain and manifests there are, and what is away
+	was      *DomainRecord // that the collection had before the run
+	took     bool          // the header on disk was written
 
-	sources []Source                   // to be read, each URI once
-	known   map[string]bool            // every URI that was listed, readable or not
-	gone    map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	sources []Source        // to be read, each URI once
+	known   map[string]bool // every URI that was listed, readable or not
+	scopes  []listedScope
 
-	mu     sync.Mutex      // guards what follows, and gone
-	used   map[string]bool // URIs of files that lie beside a source and are parts of it
-	report IngestReport
-	stages ingestStages
-	files  fileTraces
-	read   int // sources read
-	images int
-	pages  int
-	bytes  int64
+	ledger     sync.Mutex // is held while the ledger is read
+	ledgerRead bool
+	told       map[[32]byte][]AwaySource // by content: documents that something was given with, as they were before the run
+
+	mu        sync.Mutex                 // guards what follows
+	gone      map[[32]byte][]*goneSource // by content: sources under a scope that are gone, by URI
+	elsewhere map[[32]byte][]string      // by content: other sources that were not listed, by URI
+	cameBack  map[string]bool            // URIs of sources that were away
+	used      map[string]bool            // URIs of files that lie beside a source and are parts of it
+	report    IngestReport
+	stages    ingestStages
+	files     fileTraces
+	read      int // sources read
+	images    int
+	pages     int
+	bytes     int64
 }
 
 func newIngestRun(e *Engine, name string, req IngestRequest) *ingestRun {
 	return &ingestRun{
 		Engine: e, name: name, req: req, id: newTraceID(), started: e.now(),
-		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{}, gone: map[[32]byte][]*goneSource{},
+		steps: newRunSteps(), used: map[string]bool{}, known: map[string]bool{},
+		gone: map[[32]byte][]*goneSource{}, elsewhere: map[[32]byte][]string{}, told: map[[32]byte][]AwaySource{}, cameBack: map[string]bool{},
 		stages: ingestStages{spans: map[string]*Span{}, parsers: map[string]int{}},
 		report: IngestReport{Collection: name, Failed: []SourceFailure{}, Skipped: []SourceNote{}, Warnings: []SourceNote{}, DryRun: req.DryRun},
 	}
@@ -236,6 +255,7 @@ func (r *ingestRun) finish() *IngestReport {
 	rep.Skipped = slices.DeleteFunc(rep.Skipped, func(n SourceNote) bool { return r.isPart(n.URI) })
 	rep.Failed = slices.DeleteFunc(rep.Failed, func(f SourceFailure) bool { return errors.Is(f.Err, errNoLoader) && r.isPart(f.URI) })
 	sortNotes(rep)
+	r.keptDomain()
 	rep.Steps = r.steps.list()
 	for i := range rep.Steps {
 		rep.Steps[i].Reason = r.HideSecrets(rep.Steps[i].Reason)
@@ -284,7 +304,7 @@ func (r *ingestRun) markDirty(ctx context.Context, pending, touched []string) er
 		}
 	}
 	r.header.begin(RunIngest)
-	r.header.Pending, r.header.Touched, r.exists, r.newRules = pending, touched, true, false
+	r.header.Pending, r.header.Touched, r.exists, r.newRules, r.took = pending, touched, true, false, true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -295,6 +315,7 @@ func (r *ingestRun) closeCollection(ctx context.Context) error {
 		return nil
 	}
 	r.header.settle()
+	r.took = true
 	return r.catalog.Commit(ctx, r.name, []Change{{Header: &r.header}})
 }
 
@@ -314,6 +335,7 @@ func (r *ingestRun) prune(ctx context.Context) error {
 		r.report.Gone = len(left)
 		return nil
 	}
+	r.putAway(left)
 	if len(left) > 0 && !r.req.DryRun {
 		if err := r.markDirty(ctx, nil, nil); err != nil {
 			return err
@@ -358,6 +380,7 @@ func (r *ingestRun) readAndWrite(ctx context.Context, feed func(ctx context.Cont
 	defer cancel(nil)
 	next := make(chan Source)
 	made := make(chan *prepared, r.config.Ingest.Workers)
+	groups := make(chan []*prepared)
 
 	var workers sync.WaitGroup
 	for range r.config.Ingest.Workers {
@@ -374,12 +397,13 @@ func (r *ingestRun) readAndWrite(ctx context.Context, feed func(ctx context.Cont
 		}
 	}()
 	go func() { workers.Wait(); close(made) }()
+	go gather(made, groups)
 
-	err := r.writeAll(ctx, made)
+	err := r.writeAll(ctx, groups)
 	if err != nil {
 		cancel(err)
 	}
-	for range made { // let the workers end
+	for range groups { // let the workers end
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

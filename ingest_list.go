@@ -1,7 +1,6 @@
 package rag
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ type listedScope struct {
 
 // list walks the sources once, so that a rename can be told from a new file.
 func (r *ingestRun) list(ctx context.Context) error {
-	var scopes []listedScope
 	for _, set := range r.req.Sources {
 		sc := listedScope{prefix: set.Scope}
 		for src, err := range set.All {
@@ -56,13 +54,13 @@ func (r *ingestRun) list(ctx context.Context) error {
 			}
 		}
 		if sc.prefix != "" {
-			scopes = append(scopes, sc)
+			r.scopes = append(r.scopes, sc)
 		}
 	}
-	if !r.exists || len(scopes) == 0 {
+	if len(r.scopes) == 0 {
 		return nil
 	}
-	return r.findGone(ctx, scopes)
+	return r.readLedger(ctx)
 }
 
 // checkURI reports a URI that no source can have.
@@ -85,43 +83,6 @@ func (r *ingestRun) ownData(set Sources, uri string) bool {
 	}
 	data := FileURI(abs)
 	return set.Scope != "" && under(data, set.Scope) && under(uri, data)
-}
-
-// goneSource is a source that is no longer there, with the documents it gave.
-type goneSource struct {
-	first   Entry   // zero if only further documents are left
-	further []Entry // of a source that gave several
-}
-
-// findGone collects the sources under the scopes that were not listed.
-func (r *ingestRun) findGone(ctx context.Context, scopes []listedScope) error {
-	bySource := map[string]*goneSource{}
-	var order []string
-	for entry, err := range r.catalog.Entries(ctx, r.name, "", "") {
-		if err != nil {
-			return err
-		}
-		source := SourceURI(entry.URI)
-		if r.known[entry.URI] || r.known[source] || !inScopes(entry.URI, scopes) {
-			continue
-		}
-		g := bySource[source]
-		if g == nil {
-			g = &goneSource{}
-			bySource[source] = g
-			order = append(order, source)
-		}
-		if entry.URI == source {
-			g.first = entry
-		} else {
-			g.further = append(g.further, entry)
-		}
-	}
-	for _, source := range order {
-		g := bySource[source]
-		r.gone[g.first.Digest] = append(r.gone[g.first.Digest], g)
-	}
-	return nil
 }
 
 // inScopes reports whether a set was complete for the URI. What lies under a folder that could not be listed is not
@@ -165,33 +126,6 @@ func (r *ingestRun) scopeOf(uri string) string {
 		}
 	}
 	return ""
-}
-
-// claimGone takes one source of this content out of those that are gone.
-func (r *ingestRun) claimGone(digest [32]byte) *goneSource {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := r.gone[digest]
-	if len(list) == 0 || list[0].first.URI == "" {
-		return nil
-	}
-	r.gone[digest] = list[1:]
-	return list[0]
-}
-
-// goneEntries returns the documents of sources that are gone and that nobody claimed, by URI.
-func (r *ingestRun) goneEntries() []Entry {
-	var left []Entry
-	for _, list := range r.gone {
-		for _, g := range list {
-			if g.first.URI != "" {
-				left = append(left, g.first)
-			}
-			left = append(left, g.further...)
-		}
-	}
-	slices.SortFunc(left, func(a, b Entry) int { return cmp.Compare(a.URI, b.URI) })
-	return left
 }
 
 // SourceURI returns the URI of the source that gave a document: without # and a number at its end, which the documents of

@@ -60,20 +60,27 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	was, err := r.before(ctx, &rd.want)
+	was, err := r.before(ctx, src, &rd.want)
 	if err != nil {
 		return nil, err
 	}
 	if src, err = r.say(&rd, src, &was.first); err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
+	if err := r.compareNames(ctx, &rd, &was.first); err != nil {
+		return nil, err
+	}
 	action, reason, err := r.check(ctx, rd, was)
 	if err != nil {
 		return nil, err
 	}
 	file.Action, file.Bytes = action, rd.want.Size
+	r.tellUnfit(&rd, action)
 	switch {
 	case r.req.DryRun:
+		if action != "unchanged" && r.isManifest(src, data) {
+			r.note(src.URI, StageLoad, manifestNote)
+		}
 		r.use(src.URI, was.first.Parts) // as far as it is known: the document is not read
 		r.plan(src.URI, action, reason)
 		return nil, nil
@@ -85,16 +92,19 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 		r.mu.Unlock()
 		return nil, nil
 	}
-	docs, parts, err := rd.parse(ctx, src)
+	made, err := rd.parse(ctx, src)
 	if err != nil {
 		return nil, &StageError{StageLoad, src.URI, err}
 	}
-	r.timed(StageLoad, start, 1, len(docs), file)
+	if r.isManifest(src, data) {
+		made.docs[0].Warnings = append(made.docs[0].Warnings, Warning{Message: manifestNote})
+	}
+	r.timed(StageLoad, start, 1, len(made.docs), file)
 	r.tell(SourceStep{URI: src.URI, Stage: StageSplit})
 	r.parsedBy(rd.loader)
-	rd.want.Parts = parts
-	r.use(src.URI, parts)
-	p, err := r.assemble(ctx, rd.want, docs, file)
+	rd.want.Parts = made.parts
+	r.use(src.URI, made.parts)
+	p, err := r.assemble(ctx, rd.want, made, file)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +114,11 @@ func (r *ingestRun) prepareInTime(ctx context.Context, src Source, file *FileTra
 
 // reading is what the ledger is to hold of a source, and how its documents are got.
 type reading struct {
-	loader string                                                    // name of the one that reads it; "" for a document of an export
-	want   Entry                                                     // but for what its documents say of themselves, and Parts
-	parts  func(ctx context.Context, was []Part) ([]Part, error)     // what those of the ledger are now
-	parse  func(context.Context, Source) ([]Document, []Part, error) // documents, and the parts they were made with
+	loader string                                                // name of the one that reads it; "" for a document of an export
+	kept   bool                                                  // what is said of the source was given to an earlier ingest
+	want   Entry                                                 // but for what its documents say of themselves, and Parts
+	parts  func(ctx context.Context, was []Part) ([]Part, error) // what those of the ledger are now
+	parse  func(context.Context, Source) (*parsed, error)
 }
 
 // reading tells by a source's bytes how it is read.
@@ -122,7 +133,9 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 			Pipeline: r.pipelineAfter(was.loader).String(), Given: was.given,
 		}
 		rd.parts = func(context.Context, []Part) ([]Part, error) { return was.parts, nil }
-		rd.parse = func(context.Context, Source) ([]Document, []Part, error) { return []Document{*doc}, was.parts, nil }
+		rd.parse = func(context.Context, Source) (*parsed, error) {
+			return &parsed{docs: []Document{*doc}, parts: was.parts}, nil
+		}
 		return rd, nil
 	}
 	loader, err := r.loaders.choose(src, data)
@@ -132,7 +145,7 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 	rd.want = Entry{URI: src.URI, Size: int64(len(data)), Digest: sha256Sum(data), Pipeline: r.pipeline(loader).String()}
 	rd.loader = loader.name
 	rd.parts = (&partReader{open: src.Beside, limits: r.config.Ingest}).now
-	rd.parse = func(ctx context.Context, src Source) ([]Document, []Part, error) {
+	rd.parse = func(ctx context.Context, src Source) (*parsed, error) {
 		return r.loaders.parse(ctx, loader, src, data)
 	}
 	return rd, nil
@@ -140,15 +153,15 @@ func (r *ingestRun) reading(src Source, data []byte) (rd reading, err error) {
 
 // before finds what stands in the ledger under a source's URI, or stood under the one it had before it was moved; zero if
 // it is new.
-func (r *ingestRun) before(ctx context.Context, want *Entry) (*goneSource, error) {
+func (r *ingestRun) before(ctx context.Context, src Source, want *Entry) (*goneSource, error) {
 	old, err := r.catalog.Entry(ctx, r.name, want.URI)
-	if errors.Is(err, ErrNotFound) {
-		if moved := r.claimGone(want.Digest); moved != nil {
-			return moved, nil
-		}
+	switch {
+	case !errors.Is(err, ErrNotFound):
+		return &goneSource{first: old}, err
+	case src.stored != nil || r.held != nil: // what an export or a queue does not have is not gone
 		return &goneSource{}, nil
 	}
-	return &goneSource{first: old}, err
+	return r.claimGone(ctx, want)
 }
 
 // say completes what is said of a source, and what the ledger is to hold of that. A document of an export comes with it.
@@ -156,7 +169,7 @@ func (r *ingestRun) say(rd *reading, src Source, was *Entry) (Source, error) {
 	if src.stored != nil {
 		return src, nil
 	}
-	src, given, err := r.describe(src, was)
+	src, given, err := r.describe(src, was, &rd.kept)
 	rd.want.Title, rd.want.Meta, rd.want.Given, rd.want.MetaDigest = src.Title, src.Meta, &given, src.metaDigest()
 	return src, err
 }
@@ -180,8 +193,8 @@ func (r *ingestRun) check(ctx context.Context, rd reading, was *goneSource) (act
 		return "update", partChange(old.Parts, parts), nil
 	case old.MetaDigest != want.MetaDigest, want.Given != nil && !sameGiven(old.Given, *want.Given):
 		return "update", metaChange(*old, want.Title, want.Meta), nil
-	case old.Pipeline != want.Pipeline:
-		return "update", pipelineChange(old.Pipeline, want.Pipeline), nil
+	case old.Pipeline != r.config.Ingest.atLimits(want.Pipeline, old.Pipeline):
+		return "update", pipelineChange(old.Pipeline, r.config.Ingest.atLimits(want.Pipeline, old.Pipeline)), nil
 	case r.req.Force:
 		return "update", "forced", nil
 	}
@@ -189,20 +202,21 @@ func (r *ingestRun) check(ctx context.Context, rd reading, was *goneSource) (act
 }
 
 // assemble splits and transforms the documents of one source.
-func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, file *FileTrace) (*prepared, error) {
+func (r *ingestRun) assemble(ctx context.Context, want Entry, made *parsed, file *FileTrace) (*prepared, error) {
 	p := &prepared{}
 	steps := r.steps.document()
 	ctx = steps.within(ctx)
-	for i := range docs {
-		doc := &docs[i]
+	for i := range made.docs {
+		doc := &made.docs[i]
 		doc.ID = DocumentID(r.name, doc.URI)
 		if doc.Language == "" {
 			doc.Language = lang.Detect(doc.Text[:min(len(doc.Text), languageSample)])
 		}
-		chunks, err := r.cut(ctx, doc, file)
+		chunks, hit, err := r.cut(ctx, doc, file)
 		if err != nil {
 			return nil, err
 		}
+		made.limits = append(made.limits, hit...)
 		entry := want
 		entry.URI, entry.DocID, entry.Title, entry.State = doc.URI, doc.ID, doc.Title, doc.State
 		entry.Language, entry.Meta, entry.Validity, entry.Warnings = doc.Language, doc.Meta, doc.Validity, doc.Warnings
@@ -214,10 +228,8 @@ func (r *ingestRun) assemble(ctx context.Context, want Entry, docs []Document, f
 		}
 		p.docs = append(p.docs, preparedDoc{Record: Record{Entry: entry, Document: *doc, Chunks: chunks}})
 	}
-	if steps.fallback() {
-		for i := range p.docs {
-			p.docs[i].Entry.Pipeline = withFallback(want.Pipeline)
-		}
+	for i := range p.docs {
+		p.docs[i].Entry.Pipeline = r.config.Ingest.outcome(want.Pipeline, steps.fallback(), made.limits)
 	}
 	return p, nil
 }
@@ -255,17 +267,16 @@ func (r *ingestRun) replace(ctx context.Context, p *prepared, src Source, was *g
 const languageSample = 8 << 10
 
 // cut splits a document and lets the transformers work on its chunks.
-func (r *ingestRun) cut(ctx context.Context, doc *Document, file *FileTrace) ([]Chunk, error) {
+func (r *ingestRun) cut(ctx context.Context, doc *Document, file *FileTrace) (chunks []Chunk, hit []string, err error) {
 	start := r.now()
-	chunks, err := r.splitter.Split(ctx, *doc)
-	if err != nil {
-		return nil, &StageError{StageSplit, doc.URI, err}
+	if chunks, err = r.splitter.Split(ctx, *doc); err != nil {
+		return nil, nil, &StageError{StageSplit, doc.URI, err}
 	}
 	chunks = slices.DeleteFunc(chunks, func(c Chunk) bool { return !strings.ContainsFunc(c.Text, isWord) })
 	placeImages(doc, chunks) // before the cut: a picture of a passage that is left out belongs to no other
-	chunks = r.config.Ingest.cutChunks(doc, chunks)
+	chunks, hit = r.config.Ingest.cutChunks(doc, chunks)
 	if err := r.identify(doc, chunks); err != nil {
-		return nil, &StageError{StageSplit, doc.URI, err}
+		return nil, nil, &StageError{StageSplit, doc.URI, err}
 	}
 	r.timed(StageSplit, start, 1, len(chunks), file)
 
@@ -273,13 +284,13 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document, file *FileTrace) ([]
 	before := len(chunks)
 	for _, t := range r.transformers {
 		if chunks, err = t.Transform(ctx, *doc, chunks); err != nil {
-			return nil, &StageError{StageTransform, doc.URI, err}
+			return nil, nil, &StageError{StageTransform, doc.URI, err}
 		}
 	}
 	for i := range chunks {
 		c := &chunks[i]
 		if c.Start < 0 || c.End > len(doc.Text) || c.Start > c.End || c.Text != doc.Text[c.Start:c.End] {
-			return nil, &StageError{StageTransform, doc.URI, fmt.Errorf("a transformer changed the text of chunk %d: %w", i, ErrInvalid)}
+			return nil, nil, &StageError{StageTransform, doc.URI, fmt.Errorf("a transformer changed the text of chunk %d: %w", i, ErrInvalid)}
 		}
 		// What a document says of itself is no transformer's to change.
 		if c.Title, c.Validity = doc.Title, doc.Validity; c.Meta == nil {
@@ -287,12 +298,12 @@ func (r *ingestRun) cut(ctx context.Context, doc *Document, file *FileTrace) ([]
 		}
 		maps.Copy(c.Meta, doc.Meta)
 		if c.Meta, err = c.Meta.Clean(); err != nil {
-			return nil, &StageError{StageTransform, doc.URI, err}
+			return nil, nil, &StageError{StageTransform, doc.URI, err}
 		}
 	}
 	r.timed(StageTransform, start, before, len(chunks), file)
 	r.measure(chunks)
-	return chunks, nil
+	return chunks, hit, nil
 }
 
 // isWord reports whether a character can be searched for: a passage of rules and blanks alone answers nothing.

@@ -20,16 +20,15 @@ const (
 // groupDocs is the most documents of a group. Tests that need more commits than they have documents for change it.
 var groupDocs = 256
 
-// writeAll takes prepared sources in groups until the channel closes.
-func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
-	for p := range made {
-		group := gather(p, made)
+// writeAll writes groups until the channel closes.
+func (r *ingestRun) writeAll(ctx context.Context, groups <-chan []*prepared) error {
+	write := r.writeGroup
+	if r.held != nil {
+		write = r.writeClaimed
+	}
+	for group := range groups {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		write := r.writeGroup
-		if r.held != nil {
-			write = r.writeClaimed
 		}
 		if err := write(ctx, group); err != nil {
 			return err
@@ -38,23 +37,33 @@ func (r *ingestRun) writeAll(ctx context.Context, made <-chan *prepared) error {
 	return nil
 }
 
-// gather adds to p what arrives before the group is full or the linger is over.
-func gather(p *prepared, made <-chan *prepared) []*prepared {
-	group, chunks := []*prepared{p}, p.chunks()
-	linger := time.NewTimer(groupLinger)
-	defer linger.Stop()
-	for chunks < groupChunks && len(group) < groupDocs {
-		select {
-		case q, ok := <-made:
-			if !ok {
-				return group
+// gather makes groups of prepared sources until there are no more. A group goes out when it is full or has lingered; until
+// the one before is written it stays and grows.
+func gather(made <-chan *prepared, groups chan<- []*prepared) {
+	defer close(groups)
+	for p := range made {
+		group, chunks := []*prepared{p}, p.chunks()
+		linger := time.NewTimer(groupLinger)
+		more, out := made, chan<- []*prepared(nil)
+		for group != nil {
+			if more == nil || chunks >= groupChunks || len(group) >= groupDocs {
+				more, out = nil, groups
 			}
-			group, chunks = append(group, q), chunks+q.chunks()
-		case <-linger.C:
-			return group
+			select {
+			case q, ok := <-more:
+				if !ok {
+					more = nil
+					continue
+				}
+				group, chunks = append(group, q), chunks+q.chunks()
+			case <-linger.C:
+				out = groups
+			case out <- group:
+				group = nil
+			}
 		}
+		linger.Stop()
 	}
-	return group
 }
 
 func (p *prepared) chunks() int {
@@ -349,6 +358,7 @@ func (r *ingestRun) tally(group []*prepared, w *groupWork) {
 			rep.Moved++
 		}
 		r.ended(p.file.URI, p.action, "")
+		r.cameBack[p.file.URI] = true
 		for _, entry := range p.olds() {
 			before += len(entry.Chunks)
 		}

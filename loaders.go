@@ -55,7 +55,7 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 		}
 	}
 	for _, name := range registered {
-		if string(s.config.Loaders[name]) == `"`+None+`"` {
+		if s.config.leavesOut(name) {
 			continue // its formats are for the others
 		}
 		l, err := s.providers.Loaders.make("loaders."+name, ProviderConfig{name, s.config.Loaders[name]}, env)
@@ -70,6 +70,9 @@ func newLoaders(s *settings, env Env) (*Loaders, error) {
 	}
 	return ls, nil
 }
+
+// leavesOut reports whether the settings say that a loader is not to be used.
+func (c *Config) leavesOut(loader string) bool { return string(c.Loaders[loader]) == `"`+None+`"` }
 
 // checkFormats reports an extension that no file name can have.
 func checkFormats(l namedLoader) error {
@@ -108,8 +111,11 @@ func (ls *Loaders) Load(ctx context.Context, src Source) ([]Document, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	docs, _, err := ls.parse(ctx, l, src, data)
-	return docs, l.name, err
+	made, err := ls.parse(ctx, l, src, data)
+	if err != nil {
+		return nil, l.name, err
+	}
+	return made.docs, l.name, nil
 }
 
 // read returns all bytes of a source, unless there are too many.
@@ -157,18 +163,25 @@ func (ls *Loaders) choose(src Source, data []byte) (namedLoader, error) {
 	return namedLoader{}, errNoLoader
 }
 
-// parse runs the loader over the bytes and checks what it yields; parts is what it asked for beside the source. Loaders stand on parsers that others wrote, and
-// are given whatever lies in a folder: a panic there is the file's failure, not the program's.
-func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) (docs []Document, parts []Part, err error) {
+// parsed is what a loader made of a source.
+type parsed struct {
+	docs   []Document
+	parts  []Part   // what it asked for beside the source
+	limits []string // that left something out, as often as they did
+}
+
+// parse runs the loader over the bytes and checks what it yields. Loaders stand on parsers that others wrote, and are given
+// whatever lies in a folder: a panic there is the file's failure, not the program's.
+func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []byte) (made *parsed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			docs, parts, err = nil, nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
+			made, err = nil, fmt.Errorf("loader %s gave up on it (panic: %v): %w", l.name, p, ErrInvalid)
 		}
 	}()
 	if len(data) == 0 {
 		doc := Document{Warnings: []Warning{{Message: "the file is empty"}}, Digest: sha256Sum(nil)}
 		err := finishDocument(&doc, src, 0)
-		return []Document{doc}, nil, err
+		return &parsed{docs: []Document{doc}}, err
 	}
 	mem := src
 	mem.Size = int64(len(data))
@@ -178,24 +191,29 @@ func (ls *Loaders) parse(ctx context.Context, l namedLoader, src Source, data []
 		mem.Beside = beside.Open
 	}
 	digest := sha256Sum(data)
+	made = &parsed{}
 	for doc, err := range l.Load(ctx, mem) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if err := finishDocument(&doc, src, len(docs)); err != nil {
-			return nil, nil, fmt.Errorf("loader %s: %w", l.name, err)
+		if err := finishDocument(&doc, src, len(made.docs)); err != nil {
+			return nil, fmt.Errorf("loader %s: %w", l.name, err)
 		}
-		ls.limits.apply(&doc)
+		made.limits = append(made.limits, ls.limits.apply(&doc)...)
 		doc.Digest = digest
-		docs = append(docs, doc)
+		made.docs = append(made.docs, doc)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if len(docs) == 0 {
-		return nil, nil, fmt.Errorf("loader %s: no document in it: %w", l.name, ErrInvalid)
+	if len(made.docs) == 0 {
+		return nil, fmt.Errorf("loader %s: no document in it: %w", l.name, ErrInvalid)
 	}
-	return docs, beside.list(), nil
+	if beside.full {
+		made.limits = append(made.limits, limitImages)
+	}
+	made.parts = beside.list()
+	return made, nil
 }
 
 // furtherURI is the URI of a source's n-th document (0-based, n > 0).
@@ -234,9 +252,7 @@ func finishDocument(doc *Document, src Source, n int) error {
 		}
 	}
 	for i := range doc.Images {
-		if doc.Images[i].ID == "" {
-			doc.Images[i].ID = imageID(doc.Images[i].Data)
-		}
+		doc.Images[i].ID = imageID(doc.Images[i].Data)
 	}
 	return describe(doc, src, merged, n)
 }

@@ -14,7 +14,7 @@ func (e *Engine) Collections(ctx context.Context) (_ []CollectionInfo, err error
 	all, err := e.catalog.Collections(ctx)
 	if e.IsView() {
 		for i := range all {
-			all[i].Header.Pending, all[i].Header.Touched = nil, nil // they name documents
+			all[i].Header.Pending, all[i].Header.Touched, all[i].Header.Away = nil, nil, nil // they name documents
 		}
 	}
 	return all, err
@@ -96,21 +96,22 @@ func (e *Engine) Load(ctx context.Context, src Source) ([]Document, string, erro
 
 // VerifyReport compares the indexes of a collection with its catalog. Its JSON form is what `rag verify --json` prints.
 type VerifyReport struct {
-	Collection string     `json:"collection"`
-	OK         bool       `json:"ok"` // no problems, no orphans, nothing missing, no run was cut short, nothing wrong with the vectors' index
-	Documents  int        `json:"documents"`
-	Chunks     int        `json:"chunks"`
-	Vectors    int        `json:"vectors"`    // records in the vector store
-	Postings   int        `json:"postings"`   // records in the sparse index
-	Orphans    []IndexGap `json:"orphans"`    // in an index, not in the catalog
-	Missing    []IndexGap `json:"missing"`    // in the catalog, not in an index
-	Stale      []PlanItem `json:"stale"`      // documents that another pipeline made than this engine's: all of them can be found, and the next ingest makes them anew
-	Unchecked  []string   `json:"unchecked"`  // indexes that cannot list their records: only what a run left in them is known
-	Problems   []Problem  `json:"problems"`   // what is damaged or was built with other settings; if there is any, orphans and missing are not looked for
-	Unfinished bool       `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
-	Run        string     `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
-	Recall     *Recall    `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
-	Repaired   bool       `json:"repaired"`   // what is listed was put right: After tells whether all of it
+	Collection string      `json:"collection"`
+	OK         bool        `json:"ok"` // no problems, no orphans, nothing missing, no run was cut short, nothing wrong with the vectors' index
+	Documents  int         `json:"documents"`
+	Chunks     int         `json:"chunks"`
+	Vectors    int         `json:"vectors"`    // records in the vector store
+	Postings   int         `json:"postings"`   // records in the sparse index
+	Orphans    []IndexGap  `json:"orphans"`    // in an index, not in the catalog
+	Missing    []IndexGap  `json:"missing"`    // in the catalog, not in an index
+	Stale      []PlanItem  `json:"stale"`      // documents that another pipeline made than this engine's, or under other rules than the domain's: all of them can be found, and the next ingest makes them anew
+	Unfit      []UnfitMeta `json:"unfit"`      // what was given with documents and the domain does not allow
+	Unchecked  []string    `json:"unchecked"`  // indexes that cannot list their records: only what a run left in them is known
+	Problems   []Problem   `json:"problems"`   // what is damaged or was built with other settings; if there is any, orphans and missing are not looked for
+	Unfinished bool        `json:"unfinished"` // a run was cut short; the next ingest or a repair finishes it
+	Run        string      `json:"run"`        // which: one of the Run constants; "" if none was, or it is not known
+	Recall     *Recall     `json:"recall"`     // of the vectors' index; nil if it is exact, or there is none
+	Repaired   bool        `json:"repaired"`   // what is listed was put right: After tells whether all of it
 
 	After *VerifyReport `json:"after,omitempty"` // of a repair: what is found once it is done
 }
@@ -146,6 +147,9 @@ func (e *Engine) verify(ctx context.Context, info CollectionInfo) (*VerifyReport
 	}
 	rep, err := e.compareIndexes(ctx, info.Name, info.Header)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.checkMetadata(ctx, rep, info.Header); err != nil {
 		return nil, err
 	}
 	return rep, e.measureRecall(ctx, rep, info.Header)
@@ -205,7 +209,7 @@ func (e *Engine) repair(ctx context.Context, info CollectionInfo) (*VerifyReport
 func newVerifyReport(info CollectionInfo) *VerifyReport {
 	return &VerifyReport{
 		Collection: info.Name, Documents: info.Documents, Chunks: info.Chunks, Unfinished: info.Header.Dirty, Run: info.Header.Run,
-		Orphans: []IndexGap{}, Missing: []IndexGap{}, Stale: []PlanItem{}, Problems: []Problem{}, Unchecked: []string{},
+		Orphans: []IndexGap{}, Missing: []IndexGap{}, Stale: []PlanItem{}, Unfit: []UnfitMeta{}, Problems: []Problem{}, Unchecked: []string{},
 	}
 }
 

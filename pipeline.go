@@ -17,6 +17,9 @@ type pipeline struct {
 	// Fallback marks a document of which a transformer made less than was asked, since its chat model did not answer. It
 	// is never what an ingest wants, so the next one does the document again.
 	Fallback bool `json:"fallback,omitempty"`
+	// Limits are those that left a part of the source out, with what they were, by the names of their settings under ingest:
+	// where one is another now, the source is done again.
+	Limits map[string]int `json:"limits,omitempty"`
 }
 
 // pipeline is that of this engine for sources that the loader reads.
@@ -40,14 +43,29 @@ func (e *Engine) pipelineAfter(loader string) pipeline {
 // String is the form in which it stands in the ledger.
 func (p pipeline) String() string { return string(mustJSON(p)) }
 
-// withFallback marks the pipeline in a ledger line.
-func withFallback(ledger string) string {
+// outcome is a pipeline's ledger line with what became of a source in it.
+func (c *IngestConfig) outcome(ledger string, fallback bool, hit []string) string {
 	var p pipeline
 	if err := json.Unmarshal([]byte(ledger), &p); err != nil {
 		return ledger
 	}
-	p.Fallback = true
+	p.Fallback = fallback
+	for _, name := range hit {
+		if p.Limits == nil {
+			p.Limits = map[string]int{}
+		}
+		p.Limits[name] = c.limit(name)
+	}
 	return p.String()
+}
+
+// atLimits is a pipeline's ledger line with the present values of the limits that left something out before.
+func (c *IngestConfig) atLimits(ledger, before string) string {
+	var was pipeline
+	if err := json.Unmarshal([]byte(before), &was); err != nil || len(was.Limits) == 0 {
+		return ledger
+	}
+	return c.outcome(ledger, false, slices.Collect(maps.Keys(was.Limits)))
 }
 
 // stalePipeline says what differs between the pipeline that made a document and this engine's; "" if nothing does. The loader is the
@@ -58,16 +76,20 @@ func (e *Engine) stalePipeline(entry Entry) string {
 		return pipelineChange(entry.Pipeline, entry.Pipeline)
 	}
 	now := e.pipelineAfter(was.Loader)
+	if name := was.Loader[:max(strings.IndexAny(was.Loader, " /"), 0)]; e.config.leavesOut(name) {
+		now.Loader = "" // another reads it, if one does
+	}
 	for _, l := range e.loaders.list {
 		if strings.HasPrefix(was.Loader, l.name+"/") || strings.HasPrefix(was.Loader, l.name+" ") {
 			now = e.pipeline(l)
 			break
 		}
 	}
-	if now.String() == entry.Pipeline {
+	line := e.config.Ingest.atLimits(now.String(), entry.Pipeline)
+	if line == entry.Pipeline {
 		return ""
 	}
-	return pipelineChange(entry.Pipeline, now.String())
+	return pipelineChange(entry.Pipeline, line)
 }
 
 // pipelineChange says what differs between the pipeline of a ledger line and the one in force.
@@ -84,6 +106,11 @@ func pipelineChange(was, is string) string {
 	} {
 		if part.was != part.is {
 			parts = append(parts, fmt.Sprintf("%s %s → %s", part.name, orNone(part.was), orNone(part.is)))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old.Limits)) {
+		if old.Limits[name] != now.Limits[name] {
+			parts = append(parts, fmt.Sprintf("ingest.%s %d → %d", name, old.Limits[name], now.Limits[name]))
 		}
 	}
 	if old.Fallback {

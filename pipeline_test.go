@@ -2,6 +2,7 @@ package rag_test
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"os"
 	"path/filepath"
@@ -120,10 +121,10 @@ func TestVerifyListsWhatAnotherPipelineMade(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	c := rag.DefaultConfig()
+	c.Embedder.Provider = rag.None
 	verify := func(loader string, ingest bool, transforms ...rag.Transformer) map[string]string {
 		t.Helper()
-		c := rag.DefaultConfig()
-		c.Embedder.Provider = rag.None
 		eng, err := rag.Open(dir, rag.WithConfig(c), rag.WithLoader("lines", lineLoader{loader}), rag.WithTransformers(transforms...))
 		if err != nil {
 			t.Fatal(err)
@@ -144,6 +145,10 @@ func TestVerifyListsWhatAnotherPipelineMade(t *testing.T) {
 		}
 		return stale
 	}
+	without := func() map[string]string {
+		c.Loaders = map[string]json.RawMessage{"text": json.RawMessage(`"none"`)}
+		return verify("lines/2", false)
+	}
 	none := map[string]string{}
 	for _, step := range []struct {
 		name string
@@ -155,6 +160,7 @@ func TestVerifyListsWhatAnotherPipelineMade(t *testing.T) {
 		{"another transform", verify("lines/1", false, named("shout/1")), map[string]string{
 			"a.lines": "pipeline changed: transforms none → shout/1", "b.txt": "pipeline changed: transforms none → shout/1"}},
 		{"ingested again", verify("lines/2", true), none},
+		{"a loader that is left out", without(), map[string]string{"b.txt": "pipeline changed: loader text/2/ → none"}},
 	} {
 		if diff := cmp.Diff(step.want, step.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)

@@ -19,9 +19,11 @@
 package rag
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed-d8745b77/rag/internal/madedir"
 	"github.com/seed-d8745b77/rag/internal/remedy"
 	"github.com/seed-d8745b77/rag/internal/secret"
 	"io"
@@ -105,7 +107,9 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	if err := s.config.validate(); err != nil {
 		return nil, err
 	}
+	var made madedir.Missing
 	if dir != "" && !s.snapshot {
+		made = madedir.Look(dir)
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, remedy.OfFolder(fmt.Errorf("make data folder: %w", err))
 		}
@@ -120,9 +124,20 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 		e.turns = &shared.turns
 	}
 	if err := e.build(&s); err != nil {
+		if e.catalog != nil && e.storesNothing() {
+			_ = made.Undo() // while it is locked; where open files cannot be removed, it stays
+		} else {
+			made.UndoEmpty()
+		}
 		return nil, withoutSecrets(secret.NewMasker(s.secrets), errors.Join(remedy.Of(err), e.Close()))
 	}
 	return e, nil
+}
+
+// storesNothing reports whether no collection is in the catalog.
+func (e *Engine) storesNothing() bool {
+	have, err := e.catalog.Collections(context.Background())
+	return err == nil && len(have) == 0
 }
 
 // build makes the providers in the order in which one needs the other.
@@ -243,6 +258,9 @@ const lockRetry = 50 * time.Millisecond
 func (e *Engine) openCatalog(s *settings, env Env) (err error) {
 	for deadline := time.Now().Add(s.lockWait); ; <-time.After(lockRetry) {
 		e.catalog, err = provide(e, "catalog", StageCommit, s.catalog, s.config.Catalog, &s.providers.Catalogs, env)
+		if err != nil {
+			e.catalog = nil // not a pointer to none
+		}
 		if !errors.Is(err, ErrLocked) || !time.Now().Before(deadline) {
 			return err
 		}

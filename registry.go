@@ -98,12 +98,17 @@ func (r *Registry[T]) New(name string, env Env, settings json.RawMessage) (T, er
 // make is New for a slot of the configuration, which errors name.
 func (r *Registry[T]) make(slot string, c ProviderConfig, env Env) (T, error) {
 	made, err := r.New(c.Provider, env, c.Settings)
-	if len(c.Settings) > 0 && errors.Is(err, ErrInvalid) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrInvalid) && (len(c.Settings) > 0 || !opensData(slot)) {
 		if _, already := errors.AsType[*ConfigError](err); !already {
 			err = &ConfigError{"", err} // what the provider finds wrong with them, as a rule
 		}
 	}
 	return made, InConfig(slot, err)
+}
+
+// opensData reports whether the providers of a slot open what is on disk, which can be wrong without any setting being so.
+func opensData(slot string) bool {
+	return slices.Contains([]string{"catalog", "vector_store", "sparse_index", "embed_cache", "trace"}, slot)
 }
 
 // find returns the factory of this name, or ErrUnknownProvider.

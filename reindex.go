@@ -56,7 +56,7 @@ func (e *Engine) rebuild(ctx context.Context, info CollectionInfo, reuse bool, p
 	rep := &ReindexReport{Collection: name, Documents: info.Documents, Chunks: info.Chunks, Before: Built{old.Embedder, old.Sparse}}
 	next := e.newHeader()
 	next.Calibration = old.Calibration // that it may be out of date is said where it would be used
-	next.Created, next.Generation, next.Domain, next.Manifests = old.Created, old.Generation+1, old.Domain, old.Manifests
+	next.Created, next.Generation, next.Domain, next.Manifests, next.Away = old.Created, old.Generation+1, old.Domain, old.Manifests, old.Away
 	rep.After = Built{next.Embedder, next.Sparse}
 	if err := e.canClear(); err != nil {
 		return nil, fmt.Errorf("reindex: %w", err)

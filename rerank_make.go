@@ -1,7 +1,6 @@
 package rag
 
 import (
-	"fmt"
 	"sync"
 )
 
@@ -59,7 +58,7 @@ func (e *Engine) Ready() (err error) {
 	}{{"embedder", e.embedder}, {"llm", e.chat}, {"vision_llm", e.vision}} {
 		if r, ok := slot.model.(interface{ Ready() error }); ok && err == nil {
 			if err = r.Ready(); err != nil {
-				err = fmt.Errorf("%s: %w", slot.name, err)
+				err = InConfig(slot.name, &ConfigError{"", err}) // a key that no setting and no variable gives
 			}
 		}
 	}

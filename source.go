@@ -72,7 +72,7 @@ func (s Source) BaseName() string {
 // Sources is a set of sources and the part of the URI space it is complete for.
 type Sources struct {
 	// Scope is a URI prefix: every document under it that All does not yield is gone. "" means the set says
-	// nothing about what it does not yield, so nothing is seen as moved or pruned.
+	// nothing about what it does not yield, so nothing is pruned.
 	Scope string
 	// All yields the sources in a fixed order. An error concerns the source in the pair (its URI says which) and
 	// does not end the sequence.

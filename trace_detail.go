@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-d8745b77/rag/internal/mdtext"
 	"github.com/seed-d8745b77/rag/internal/secret"
@@ -83,8 +84,11 @@ func takeDetail(c *ProviderConfig) (TraceDetail, error) {
 	}
 	var detail TraceDetail
 	levels := []string{string(DetailMinimal), string(DetailStandard), string(DetailVerbose)}
-	if json.Unmarshal(raw, &detail) != nil || !slices.Contains(levels, string(detail)) {
-		return "", &ConfigError{"trace.detail", fmt.Errorf("it is %s: it must be %q, %q or %q: %w", raw, levels[0], levels[1], levels[2], ErrInvalid)}
+	if json.Unmarshal(raw, &detail) != nil {
+		return "", &ConfigError{"trace.detail", fmt.Errorf("want a text (known: %s): %w", strings.Join(levels, ", "), ErrInvalid)}
+	}
+	if !slices.Contains(levels, string(detail)) {
+		return "", UnknownName("trace.detail", string(detail), levels)
 	}
 	delete(settings, "detail")
 	rest, err := json.Marshal(settings)

@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 const (
@@ -132,7 +132,7 @@ func parseKeys(data []byte) (map[string]any, error) {
 	var set struct {
 		Keys []jwk `json:"keys"`
 	}
-	if err := json.Unmarshal(data, &set); err != nil {
+	if err := strict.Unmarshal(data, &set); err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	keys := map[string]any{}

@@ -3,9 +3,9 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/seed-d8745b77/rag"
@@ -19,12 +19,12 @@ type Config struct {
 	DefaultLabel string  `json:"default_label"` // of CustomLabels, for questions that nothing else fits; "": search
 	Fields       []Field `json:"fields"`        // what a question can name, besides what the metadata of the collection has
 
-	TopK      int    `json:"top_k" range:"[0,10000]"`           // passages of a search of the agent's own; 0: 5
-	MaxIters  int    `json:"max_iters" range:"[0,100]"`         // replies of the model before it must answer, anew in each correction; 0: 4
-	MaxVerify *int   `json:"max_verify" range:"[0,100]"`        // corrections after a verification; 0: none; nil: 2
-	MaxTokens int    `json:"max_tokens" range:"[0,1000000000]"` // that the model reads and writes for one question; 0: 60,000
-	TimeoutMS int    `json:"timeout_ms" range:"[0,86400000]"`   // for one question of the agent; 0: 60,000
-	Protocol  string `json:"protocol"`                          // how tools are called: ProtocolAuto, ProtocolNative, ProtocolText; "": ProtocolAuto
+	TopK      int    `json:"top_k,omitzero" range:"[1,10000]"`           // passages of a search of the agent's own; 0: 5
+	MaxIters  int    `json:"max_iters,omitzero" range:"[1,100]"`         // replies of the model before it must answer, anew in each correction; 0: 4
+	MaxVerify *int   `json:"max_verify" range:"[0,100]"`                 // corrections after a verification; 0: none; nil: 2
+	MaxTokens int    `json:"max_tokens,omitzero" range:"[1,1000000000]"` // that the model reads and writes for one question; 0: 60,000
+	TimeoutMS int    `json:"timeout_ms,omitzero" range:"[1,86400000]"`   // for one question of the agent; 0: 60,000
+	Protocol  string `json:"protocol"`                                   // how tools are called: ProtocolAuto, ProtocolNative, ProtocolText; "": ProtocolAuto
 
 	Session SessionConfig `json:"session"`
 
@@ -66,7 +66,7 @@ func (c *Config) complete() error {
 		c.Protocol = ProtocolAuto
 	}
 	if !slices.Contains(protocols, c.Protocol) {
-		return wrong("protocol", "%q is none%s (known: %s)", c.Protocol, rag.DidYouMean(c.Protocol, protocols), strings.Join(protocols, ", "))
+		return rag.UnknownName("agent.protocol", c.Protocol, protocols)
 	}
 	if c.MaxVerify == nil {
 		c.MaxVerify = new(2)
@@ -86,12 +86,18 @@ func (c *Config) complete() error {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.DefaultLabel != "" && c.CustomLabels == nil {
+		return wrong("default_label", "it names one of custom_labels, and there are none")
+	}
 	set, err := c.labelSet()
 	if err == nil {
 		err = set.check()
 	}
 	if err != nil && c.CustomLabels != nil {
-		return rag.InConfig("agent", &rag.ConfigError{Key: "custom_labels", Err: err})
+		if _, inside := errors.AsType[*rag.ConfigError](err); !inside {
+			err = &rag.ConfigError{Err: err}
+		}
+		err = rag.InConfig("custom_labels", err)
 	}
 	return rag.InConfig("agent", err)
 }

@@ -53,8 +53,7 @@ func BuiltinLabels(name string) (LabelSet, error) {
 	case Course:
 		return courseLabels(), nil
 	}
-	known := []string{Hub, Course}
-	return LabelSet{}, &rag.ConfigError{Key: "labels", Err: fmt.Errorf("no built-in set is called %q%s (known: %s): %w", name, rag.DidYouMean(name, known), strings.Join(known, ", "), rag.ErrInvalid)}
+	return LabelSet{}, rag.UnknownName("labels", name, []string{Hub, Course})
 }
 
 func hubLabels() LabelSet {
@@ -121,7 +120,7 @@ func (s *LabelSet) check() error {
 		case seen[l.Name]:
 			return fmt.Errorf("label %q stands twice: %w", l.Name, rag.ErrInvalid)
 		case !slices.Contains(actions, string(l.Action)):
-			return fmt.Errorf("label %q: action %q%s (known: %s): %w", l.Name, l.Action, rag.DidYouMean(string(l.Action), actions), strings.Join(actions, ", "), rag.ErrInvalid)
+			return rag.UnknownName(fmt.Sprintf("%d.action", i), string(l.Action), actions)
 		case l.TopK < 0 || l.ContextTokens < 0:
 			return fmt.Errorf("label %q: top_k and context_tokens must not be below 0: %w", l.Name, rag.ErrInvalid)
 		case err != nil:

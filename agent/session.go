@@ -14,10 +14,10 @@ import (
 
 // SessionConfig sets what is remembered of a conversation. The values are those of System F.
 type SessionConfig struct {
-	Turns        int `json:"turns" range:"[0,1000]"`           // questions with their answers that are remembered word by word; 0: 10
-	SummaryAbove int `json:"summary_above" range:"[0,10000]"`  // remembered turns above which the older ones are summed up; not below Turns; 0: 20
-	TTLSeconds   int `json:"ttl_s" range:"[0,31536000]"`       // a session that nobody asked for so long is forgotten; 0: 3,600
-	MaxSessions  int `json:"max_sessions" range:"[0,1000000]"` // sessions at once; above it the one that was asked longest ago is forgotten; 0: 1,000
+	Turns        int `json:"turns,omitzero" range:"[1,1000]"`           // questions with their answers that are remembered word by word; 0: 10
+	SummaryAbove int `json:"summary_above,omitzero" range:"[1,10000]"`  // remembered turns above which the older ones are summed up; not below Turns; 0: 20
+	TTLSeconds   int `json:"ttl_s,omitzero" range:"[1,31536000]"`       // a session that nobody asked for so long is forgotten; 0: 3,600
+	MaxSessions  int `json:"max_sessions,omitzero" range:"[1,1000000]"` // sessions at once; above it the one that was asked longest ago is forgotten; 0: 1,000
 }
 
 // Exchange is a question of a conversation and its answer.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // layoutVersion is the version byte of all records of the catalog. docs/formats.md describes them.
@@ -51,8 +52,8 @@ func readList[T any](r *record.Reader, one func() T) []T {
 }
 
 // headerVersion is the version byte of a collection's header. Version 1 ended before Pending,
-// version 2 before Run, version 3 before Touched and Calibration, version 4 before Domain and Manifests.
-const headerVersion = 5
+// version 2 before Run, version 3 before Touched and Calibration, version 4 before Domain and Manifests, version 5 before Away.
+const headerVersion = 6
 
 func encodeHeader(h rag.Header) ([]byte, error) {
 	w := record.NewWriter(headerVersion, 128)
@@ -72,6 +73,10 @@ func encodeHeader(h rag.Header) ([]byte, error) {
 		return nil, fmt.Errorf("domain: %w", err)
 	}
 	w.Strings(h.Manifests)
+	writeList(w, h.Away, func(a rag.AwaySource) {
+		w.String(a.URI)
+		writeGiven(w, a.Given)
+	})
 	return w.Finish()
 }
 
@@ -99,6 +104,9 @@ func decodeHeader(rec []byte) (rag.Header, error) {
 		}
 		h.Manifests = r.Strings()
 	}
+	if version > 5 {
+		h.Away = readList(r, func() rag.AwaySource { return rag.AwaySource{URI: r.String(), Given: readGiven(r)} })
+	}
 	return h, r.Close()
 }
 
@@ -123,7 +131,7 @@ func readJSON[T any](r *record.Reader) (*T, error) {
 		return nil, nil
 	}
 	v := new(T)
-	if err := json.Unmarshal([]byte(data), v); err != nil {
+	if err := strict.Unmarshal([]byte(data), v); err != nil {
 		return nil, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
 	}
 	return v, nil
@@ -164,8 +172,7 @@ func encodeEntry(e storedEntry) ([]byte, error) {
 	})
 	w.Bool(e.Given != nil)
 	if e.Given != nil {
-		w.String(e.Given.Title)
-		w.Map(e.Given.Meta)
+		writeGiven(w, *e.Given)
 	}
 	return w.Finish()
 }
@@ -199,10 +206,17 @@ func decodeEntry(rec []byte) (e storedEntry, err error) {
 		})
 	}
 	if version > 2 && r.Bool() {
-		e.Given = &rag.Given{Title: r.String(), Meta: r.Map()}
+		e.Given = new(readGiven(r))
 	}
 	return e, r.Close()
 }
+
+func writeGiven(w *record.Writer, g rag.Given) {
+	w.String(g.Title)
+	w.Map(g.Meta)
+}
+
+func readGiven(r *record.Reader) rag.Given { return rag.Given{Title: r.String(), Meta: r.Map()} }
 
 func encodeRefs(refs []rag.ChunkRef) ([]byte, error) {
 	return finish(160*len(refs), func(w *record.Writer) {

@@ -69,6 +69,11 @@ func TestHeadersOfEarlierVersionsAreRead(t *testing.T) {
 			w.Strings(want.Touched)
 			w.String("")
 		}
+		if version > 4 {
+			want.Manifests = []string{"m"}
+			w.String("")
+			w.Strings(want.Manifests)
+		}
 		rec, err := w.Finish()
 		if err != nil {
 			t.Fatal(err)

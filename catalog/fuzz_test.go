@@ -11,7 +11,7 @@ import (
 func FuzzRecords(f *testing.F) {
 	for _, encode := range []func() ([]byte, error){
 		func() ([]byte, error) {
-			return encodeHeader(rag.Header{Embedder: "e", Dims: 3, Pending: []string{"a"}})
+			return encodeHeader(rag.Header{Embedder: "e", Dims: 3, Pending: []string{"a"}, Away: []rag.AwaySource{{URI: "a", Given: rag.Given{Title: "A"}}}})
 		},
 		func() ([]byte, error) { return encodeRefs([]rag.ChunkRef{{ID: "0123456789abcdef01234567"}}) },
 		func() ([]byte, error) {

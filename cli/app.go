@@ -61,13 +61,13 @@ func (a *app) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	kind, code := classify(err)
+	_, code := classify(err)
 	var done *reported
 	if errors.As(err, &done) {
 		return code
 	}
 	if a.json {
-		if err := a.printJSON(errorJSON{errorBody{Kind: kind, Message: a.secrets.hide(err.Error())}}); err != nil {
+		if err := a.printJSON(a.errorJSON(err)); err != nil {
 			fmt.Fprintf(a.err, "rag: %v\n", err)
 		}
 		return code
@@ -111,6 +111,7 @@ service, no key and no download.`,
 		SilenceUsage:  true,
 	}
 	a.requireVerb(root)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return notNegative(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%s", flagMessage(err)) })
 	f := root.PersistentFlags()
 	f.SortFlags = false

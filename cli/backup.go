@@ -49,7 +49,7 @@ func newBackup(a *app) *cobra.Command {
 		Long: `backup writes all collections with their indexes, as they are at one instant, to a file, which must not exist. The
 caches and the traces are left out, and so is rag.yaml, which is a file of your own. restore makes a data folder of it.`,
 		Example: examples("rag backup rag-2026-03-01.backup"),
-		Args:    exactly(1, "the file to write"),
+		Args:    fileToWrite,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withExistingData(cmd.Context(), func(eng *rag.Engine) error { return a.backup(cmd.Context(), eng, args[0]) })
 		},

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 type calibrateFlags struct {
@@ -75,7 +75,7 @@ func (f *calibrateFlags) read() ([]rag.LabelledQuestion, error) {
 		}
 		wrong := func(what any) error { return fmt.Errorf("%s:%d: %v: %w", f.questions, n, what, rag.ErrInvalid) }
 		var line labelledLine
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		if err := strict.Unmarshal(lines.Bytes(), &line); err != nil {
 			return nil, wrong(err)
 		}
 		if f.set != "" && line.Set != f.set {
@@ -88,7 +88,7 @@ func (f *calibrateFlags) read() ([]rag.LabelledQuestion, error) {
 		if line.AsOf != "" {
 			var ok bool
 			if q.Query.AsOf, ok = rag.FirstInstant(line.AsOf, time.UTC); !ok {
-				return nil, wrong("as_of is no day like 2006-01-02")
+				return nil, wrong("as_of is no day like 2026-12-31")
 			}
 		}
 		list = append(list, q)

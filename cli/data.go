@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/madedir"
 )
 
 // dataDir returns the data folder: --dir, else RAG_DIR, else .rag in the working directory.
@@ -55,6 +56,31 @@ func (a *app) withData(use func(*rag.Engine) error, changes ...change) error {
 		opts = append(opts, rag.WithSnapshot())
 	}
 	return a.withDataIn(a.dataDir(), use, changes, opts...)
+}
+
+// withDataToFill is withData for verbs that store: a data folder that they had to make, and then stored nothing in because they
+// failed, goes again.
+func (a *app) withDataToFill(ctx context.Context, use func(*rag.Engine) error, changes ...change) error {
+	made := madedir.Look(a.dataDir())
+	if len(made) == 0 || a.snapshot {
+		return a.withData(use, changes...)
+	}
+	kept := false
+	err := a.withData(func(eng *rag.Engine) error {
+		err := use(eng)
+		if err == nil {
+			return nil
+		}
+		have, unknown := eng.Collections(context.WithoutCancel(ctx))
+		if len(have) == 0 && unknown == nil {
+			kept = made.Undo() != nil // while it is locked: nobody else has stored anything
+		}
+		return err
+	}, changes...)
+	if kept { // where open files cannot be removed; those of others cannot either
+		_ = made.Undo()
+	}
+	return err
 }
 
 // options are what every engine of the command gets, besides its configuration.
@@ -151,6 +177,22 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// fileToWrite makes a command take the file that it writes.
+func fileToWrite(cmd *cobra.Command, args []string) error {
+	if err := exactly(1, "the file to write")(cmd, args); err != nil {
+		return err
+	}
+	return noDash(cmd, args[0])
+}
+
+// noDash refuses a file to write that other programs take for standard output.
+func noDash(cmd *cobra.Command, file string) error {
+	if file == "-" {
+		return usagef(cmd, "- does not stand for standard output: name a file to write (./- is one of that name)")
+	}
+	return nil
+}
+
 // withIngested opens the data for a question, after an ingest where paths are named. What could not be ingested does not
 // keep the rest from being asked: the exit code tells of it.
 func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Engine) error, changes ...change) error {
@@ -161,7 +203,7 @@ func (a *app) withIngested(ctx context.Context, f ingestFlags, use func(*rag.Eng
 	if err != nil {
 		return err
 	}
-	return a.withData(func(eng *rag.Engine) error {
+	return a.withDataToFill(ctx, func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err

@@ -23,7 +23,7 @@ func newDelete(a *app) *cobra.Command {
 is gone from the disk; what is not a file by its URI, as list --documents --json shows it. A folder, or a name that ends in a slash, means
 every document below it. With --filter go the documents whose own metadata match, of those that are named or of all. Of a file that gave several documents
 all go; one of them alone is named as it is listed, with # and its number (mail.eml#2), and comes back with the next version of the file that an
-ingest reads. With --all the whole collection goes.`,
+ingest reads. What a manifest said of a document goes with it, also where an ingest with --prune removed the document before. With --all the whole collection goes.`,
 		Example: examples("rag delete docs/old.md", "rag delete docs/archive/", "rag delete --filter 'year < 2020'", "rag delete --all --yes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -98,7 +98,7 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 		switch {
 		case err == nil && len(report.NotFound) == 0: // a filter that nothing matches is no failure
 			return nil
-		case report.Documents == 0:
+		case report.Documents+report.Forgotten == 0:
 			return &reported{exitFailed}
 		}
 		return &reported{exitPartial}
@@ -109,6 +109,9 @@ func (a *app) delete(ctx context.Context, req rag.DeleteRequest) error {
 func (a *app) printDelete(req rag.DeleteRequest, r *rag.DeleteReport) {
 	p := a.paint(a.out)
 	fmt.Fprintf(a.out, "%s: %s and %s deleted, and %s that nothing else shows\n", p.bold("collection "+visible(r.Collection)), count(r.Documents, "document"), count(r.Chunks, "passage"), count(r.Images, "picture"))
+	if r.Forgotten > 0 {
+		fmt.Fprintf(a.out, "forgotten what was remembered of %s gone before\n", count(r.Forgotten, "file"))
+	}
 	for _, uri := range req.URIs {
 		if source := rag.SourceURI(uri); source != uri && !slices.Contains(r.NotFound, uri) {
 			fmt.Fprintf(a.out, "%s is one of several documents of %s: the others stay, and it comes back with the next version of the file that an ingest reads\n", place(uri), place(source))

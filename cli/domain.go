@@ -12,11 +12,16 @@ import (
 )
 
 // domainFlag is the flag of the verbs that know a domain. Without it the engine follows the domain that the collection
-// remembers.
+// remembers; none leaves its rules out of a question.
 type domainFlag struct{ file string }
 
 func (f *domainFlag) add(cmd *cobra.Command, purpose string) {
-	cmd.Flags().StringVar(&f.file, "domain", "", "file that describes the subject (YAML): "+purpose+" (default: the one that the collection was ingested with; none: no domain)")
+	f.addOwn(cmd, purpose, "; none: its rules are left out this once")
+}
+
+// addOwn adds the flag with what else its default is.
+func (f *domainFlag) addOwn(cmd *cobra.Command, purpose, more string) {
+	cmd.Flags().StringVar(&f.file, "domain", "", "file that describes the subject (YAML): "+purpose+" (default: the one that the collection was ingested with"+more+")")
 }
 
 // load returns the domain, or nil if none is named.
@@ -27,7 +32,7 @@ func (f *domainFlag) load() (*domain.Domain, error) {
 	return domain.Load(f.file)
 }
 
-// none reports whether there is to be no domain, also not the collection's.
+// none reports whether a question is to be asked without a domain, also the collection's.
 func (f *domainFlag) none() bool { return f.file == rag.None }
 
 // of returns the domain that the flag names, else the one that the collection remembers; nil if there is none.
@@ -38,10 +43,10 @@ func (f *domainFlag) of(ctx context.Context, eng *rag.Engine, collection string)
 	return domain.Of(ctx, eng, collection)
 }
 
-// request makes the engine's request of the flags. Everything that is wrong with domain and manifest is found here,
+// request makes the engine's request of the flags; a question's --domain none says nothing of what is ingested before it. Everything that is wrong with domain and manifest is found here,
 // before a data folder is opened or made.
 func (a *app) request(f ingestFlags) (rag.IngestRequest, error) {
-	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun, NoDomain: f.domain.none(), Forget: f.noManifest}
+	req := rag.IngestRequest{Collection: a.collection, Force: f.force, Prune: f.prune, DryRun: f.dryRun, NoDomain: f.endDomain, Forget: f.noManifest}
 	d, err := f.domain.load()
 	if err != nil {
 		return req, err
@@ -96,7 +101,7 @@ func date(cmd *cobra.Command, text string, d *domain.Domain) (time.Time, error) 
 		at, ok = rag.FirstInstant(text, time.UTC)
 	}
 	if !ok || at.IsZero() { // the first day of year 1 stands for no day
-		return at, usagef(cmd, "--as-of %s: neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", text)
+		return at, usagef(cmd, "--as-of %s: neither a day like 2026-12-31 nor an instant like 2026-12-31T15:04:05Z", text)
 	}
 	return at, nil
 }

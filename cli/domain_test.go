@@ -59,7 +59,11 @@ func TestManifestAndDomain(t *testing.T) {
 	}
 	s.rag("search", "fee", "--domain", "fees.yaml", "--filter", "country=Narnia").want(exitFailed).says("not in the vocabulary (united_kingdom, france)")
 	s.rag("search", "fee", "--domain", "fees.yaml", "--as-of", "soon").want(exitUsage)
-	s.rag("explain", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--text", "fee is 90").want(exitDone).prints("not in force at 2026-03-01T16:00:00Z: asking for what is expired too would have returned it")
+	s.rag("explain", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--text", "fee is 90").want(exitDone).prints("not in force at 2026-03-01T16:00:00Z: asking for what is expired too (--expired) would have returned it")
+	s.rag("search", "tuition fee", "--domain", "fees.yaml", "--as-of", "2026-03-02", "--expired").want(exitDone).prints("fee is 90")
+
+	s.write("asked.jsonl", `{"question": "tuition fee", "answerable": false}`+"\n"+`{"question": "tuition fee", "answerable": false, "filters": {"country": "Narnia"}}`+"\n")
+	s.rag("eval", "validate", "asked.jsonl", "--domain", "fees.yaml").want(exitFailed).prints("problem line 2", "1 question can be used")
 
 	var list struct {
 		Collections []struct {
@@ -164,8 +168,78 @@ func TestTheDomainIsRemembered(t *testing.T) {
 	rag("ingest", "docs", "--no-manifest", "--dry-run").want(exitDone).prints("1 added, 3 updated")
 	s.write("rates.yaml", "name: rates\n")
 	rag("ingest", "docs", "--domain", "rates.yaml").want(exitDone).prints("3 updated", "domain rates (it was fees")
-	rag("ingest", "docs", "--domain", "none").want(exitDone).prints("no domain any more (it was rates)")
+	rag("ingest", "docs", "--domain", "none").want(exitUsage).says("--end-domain")
+	rag("ingest", "docs", "--end-domain", "--domain", "fees.yaml").want(exitUsage)
+	rag("search", "fee", "--path", "docs", "--domain", "none").want(exitDone).says("domain rates (remembered)")
+	rag("list").want(exitDone).prints("rates") // nobody ends it in passing
+	if err := os.Mkdir(filepath.Join(s.dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []string{"--json", "--dry-run"} { // what nothing is ingested with changes nothing, and is not said to
+		var r struct {
+			Domain struct{ Name, Was, Asked string }
+		}
+		rag("ingest", "empty", "--end-domain", "--json", more).want(exitDone).into(&r)
+		if r.Domain.Name != "rates" || r.Domain.Was != "" || r.Domain.Asked != "none" {
+			t.Errorf("%s: %+v", more, r.Domain)
+		}
+	}
+	rag("ingest", "empty", "--domain", "fees.yaml").want(exitDone).prints("nothing was ingested, so the domain of the collection stays rates (fees was asked for)")
+	rag("ingest", "docs").want(exitDone).prints("domain rates (remembered)")
+	rag("ingest", "docs", "--end-domain").want(exitDone).prints("no domain any more (it was rates")
 	if o := rag("ingest", "docs").want(exitDone).prints("3 unchanged", "metadata of 3 documents"); strings.Contains(o.stdout, "domain") {
 		t.Errorf("there is no domain any more: %s", o.stdout)
+	}
+}
+
+// A manifest that no flag names is a document, with a warning that says what to do.
+func TestAManifestThatNobodyNamed(t *testing.T) {
+	s := feesShell(t)
+	const warning = "docs/manifest.jsonl: its lines look like those of a manifest"
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--dry-run").want(exitDone).prints("4 added", warning)
+	s.rag("ingest", "docs", "--domain", "fees.yaml").want(exitDone).prints("4 added", warning, "--manifest")
+	s.rag("ingest", "docs", "--domain", "fees.yaml", "--manifest", "docs/manifest.jsonl").want(exitDone).prints("3 updated")
+	s.rag("delete", "docs/manifest.jsonl", "-c", "money").want(exitDone)
+	if o := s.rag("ingest", "docs", "-c", "money").want(exitDone).prints("3 unchanged"); strings.Contains(o.stdout, "manifest.jsonl") {
+		t.Errorf("%s", o.stdout)
+	}
+	s.rag("ingest", "docs", "-c", "plain").want(exitDone).prints("4 added") // without a domain there are no manifests
+}
+
+// The message of a manifest with very many mistakes is cut; with --json there are all.
+func TestEveryProblemOfAManifest(t *testing.T) {
+	s := feesShell(t)
+	const n = 60
+	s.write("docs/manifest.jsonl", strings.Repeat(`{"document_path": "none.md", "country": "uk"}`+"\n", n-1)+`{"document_path": "old.md", "country": "Narnia"}`)
+	args := []string{"ingest", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml"}
+	s.rag(args...).want(exitFailed).says("and 10 more")
+	var e errorJSON
+	s.rag(append(args, "--json")...).want(exitFailed).into(&e)
+	if e.Error.Kind != "invalid" || len(e.Error.Problems) != n {
+		t.Fatalf("%d problems: %+v", len(e.Error.Problems), e)
+	}
+	got := e.Error.Problems[n-1]
+	if !strings.Contains(got.Message, "not in the vocabulary") {
+		t.Errorf("%+v", got)
+	}
+	got.Message = ""
+	if want := (problemJSON{Line: n, Column: 29, Field: "country", Kind: "invalid_enum"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	s.write("fees.yaml", feesDomain+"x: 1\n")
+	s.rag(append(args, "--json")...).want(exitFailed).into(&e)
+	if len(e.Error.Problems) != 1 || e.Error.Problems[0].Line == 0 {
+		t.Errorf("a domain file: %+v", e)
+	}
+}
+
+// What is gone can be told of folders alone.
+func TestPruneNeedsAFolder(t *testing.T) {
+	s := feesShell(t)
+	const note = "--prune removes documents of folders"
+	s.rag("ingest", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml", "--prune").want(exitUsage).says(note, "such as docs")
+	s.rag("ingest", "docs/old.md", "--prune", "-c", "plain").want(exitDone).says("note:", note)
+	if o := s.rag("ingest", "docs", "docs/old.md", "--prune", "-c", "plain").want(exitDone); strings.Contains(o.stderr, note) {
+		t.Errorf("%s", o.stderr)
 	}
 }

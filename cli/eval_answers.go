@@ -113,6 +113,9 @@ are sentences with a gap.`,
 			if f.count < 1 {
 				return usagef(cmd, "--count is %d: it must be at least 1", f.count)
 			}
+			if err := noDash(cmd, f.out); err != nil {
+				return err
+			}
 			return a.evalGenerate(cmd.Context(), f)
 		},
 	}

@@ -54,7 +54,16 @@ func (a *app) evalValidate(f *testSetFlags) error {
 		if err != nil {
 			return err
 		}
-		out.Questions, out.Problems = len(set.Queries), append(out.Problems, set.Problems()...)
+		out.Problems = append(out.Problems, set.Problems()...)
+		wrong := map[string]bool{} // by ID
+		for _, p := range out.Problems {
+			wrong[p.ID] = wrong[p.ID] || p.Fatal
+		}
+		for _, q := range set.Queries {
+			if !wrong[q.ID] {
+				out.Questions++
+			}
+		}
 	} else {
 		set, problems, err := eval.CheckFile(path)
 		if err != nil {
@@ -68,7 +77,8 @@ func (a *app) evalValidate(f *testSetFlags) error {
 			return err
 		}
 		if d != nil {
-			out.Problems = append(out.Problems, set.Refused(asOfItself(d))...)
+			refused := set.Refused(asOfItself(d))
+			out.Questions, out.Problems = out.Questions-len(refused), append(out.Problems, refused...)
 		}
 	}
 	slices.SortStableFunc(out.Problems, func(p, q eval.Problem) int { return cmp.Compare(p.Line, q.Line) })

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/domain"
 )
 
 // Exit codes.
@@ -45,8 +46,30 @@ type errorJSON struct {
 }
 
 type errorBody struct {
+	Kind     string        `json:"kind"`
+	Message  string        `json:"message"`
+	Problems []problemJSON `json:"problems,omitempty"` // of a manifest or a domain file: all, where the message lists the first
+}
+
+type problemJSON struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Field   string `json:"field"`
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
+}
+
+// errorJSON describes an error for programs.
+func (a *app) errorJSON(err error) errorJSON {
+	kind, _ := classify(err)
+	body := errorBody{Kind: kind, Message: a.secrets.hide(err.Error())}
+	var wrong *domain.FileError
+	if errors.As(err, &wrong) {
+		for _, p := range wrong.List {
+			body.Problems = append(body.Problems, problemJSON{p.Line, p.Column, p.Field, string(p.Kind), a.secrets.hide(p.Message)})
+		}
+	}
+	return errorJSON{body}
 }
 
 // kinds are the kinds of errors with their exit codes. An error can be of several kinds: the first counts.

@@ -63,6 +63,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"search", "x", "--overlap", "x"}, "unknown flag"},
 		{[]string{"verify", "--overlap", "x"}, `--overlap: want a number, got "x"`},
 		{[]string{"search", "x", "--wait", "5"}, `--wait: want a time such as 30s or 5m, got "5"`},
+		{[]string{"search", "x", "--wait", "-5s"}, "--wait: want a time such as 30s or 5m that is not negative, got -5s"},
+		{[]string{"serve", "http", "--concurrent", "-1"}, "--concurrent: want a whole number that is not negative, got -1"},
 		{[]string{"search", "x", "--top-k", "0"}, "at least 1"},
 		{[]string{"search", "x", "--mode", "hybird"}, `did you mean "hybrid"?`},
 		{[]string{"search", "x", "--fuzzy", "3"}, "from 0 to 2"},
@@ -79,6 +81,10 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"list", "files"}, "collections and documents"},
 		{[]string{"verify", "x"}, "too many arguments"},
 		{[]string{"explain", "x"}, "one of --chunk, --text and --document"},
+		{[]string{"export", "-"}, "name a file to write"},
+		{[]string{"backup", "-"}, "name a file to write"},
+		{[]string{"eval", "generate", "--out", "-"}, "name a file to write"},
+		{[]string{"tune", "--test-set", "x", "--out", "-"}, "name a file to write"},
 		{[]string{"config", "prnt"}, `did you mean "print"?`},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {

@@ -206,6 +206,9 @@ type tunedJSON struct {
 }
 
 func (a *app) tune(cmd *cobra.Command, f tuneFlags) error {
+	if err := noDash(cmd, f.out); err != nil {
+		return err
+	}
 	if _, err := os.Stat(f.out); err == nil {
 		return fmt.Errorf("%s is there already: name another file with --out: %w", visible(f.out), rag.ErrInvalid)
 	}

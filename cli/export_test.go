@@ -21,3 +21,16 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("of what is no export more than the first line is reported:\n%s", o.stderr)
 	}
 }
+
+// An import into a collection with another domain is refused, and with a word on whose rules hold it says what that means.
+func TestImportIntoAnotherDomain(t *testing.T) {
+	s := feesShell(t)
+	s.rag("ingest", "docs", "--manifest", "docs/manifest.jsonl", "--domain", "fees.yaml").want(exitDone)
+	s.rag("export", "fees.jsonl", "-c", "money").want(exitDone)
+	s.write("rates.yaml", "name: rates\nforced_filter: {kind: rate}\n")
+	s.write("rates/a.md", "The rate is 3.")
+	s.rag("ingest", "rates", "--domain", "rates.yaml", "-c", "rates").want(exitDone)
+	s.rag("import", "fees.jsonl", "-c", "rates").want(exitFailed).says(`follows the domain "rates", and the export the domain "fees"`, "--follow collection")
+	s.rag("import", "fees.jsonl", "-c", "rates", "--follow", "mine").want(exitUsage)
+	s.rag("import", "fees.jsonl", "-c", "rates", "--follow", "collection").want(exitDone).prints("3 added", "domain rates (remembered)", "warning the documents have the metadata of the export's domain (fees)")
+}

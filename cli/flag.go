@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -25,4 +27,17 @@ func flagMessage(err error) string {
 		return err.Error()
 	}
 	return fmt.Sprintf("--%s: want %s, got %q", wrong.GetFlag().Name, want, wrong.GetValue())
+}
+
+// notNegative reports a number or a time below zero: no flag has a use for one.
+func notNegative(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch f.Value.Type() {
+		case "int", "int64", "float64", "duration":
+			if strings.HasPrefix(f.Value.String(), "-") && err == nil {
+				err = usagef(cmd, "--%s: want %s that is not negative, got %s", f.Name, flagWants[f.Value.Type()], f.Value)
+			}
+		}
+	})
+	return err
 }

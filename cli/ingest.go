@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +29,7 @@ type ingestFlags struct {
 	queue    bool
 
 	noManifest bool
+	endDomain  bool
 	remembered *domain.Domain // by which the manifest is read where no flag names a domain
 }
 
@@ -41,8 +45,8 @@ that leads nowhere or in a circle fails.
 
 With --domain, documents get the metadata and dates that a subject wants. A manifest (JSONL) says what each file is, one a
 line; it is checked whole, and every mistake in it reported, before anything is written. The collection remembers the domain,
-and each document what a manifest said of it: later ingests and searches need neither. Another --domain takes its place, none
-drops it; another manifest replaces what it names, --no-manifest drops what manifests said of these files.
+and each document what a manifest said of it: later ingests and searches need neither. Another --domain takes its place,
+--end-domain ends it for all who use the collection; another manifest replaces what it names, --no-manifest drops what manifests said of these files.
 
 With --watch, ingest goes on until it is interrupted: it follows the files and folders, and when something in them has
 changed it ingests again, as with --prune. It tells of each time that did something, with --json by one object on a line
@@ -54,25 +58,10 @@ number of machines ingest them: see worker. What counts is the content that a wo
 		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl", "rag ingest --queue /srv/papers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
-			if f.manifest != "" && f.domain.file == "" {
-				var err error
-				if f.remembered, err = a.remembered(cmd.Context()); err != nil {
-					return err
-				}
+			if err := a.checkIngest(cmd, &f); err != nil {
+				return err
 			}
 			switch {
-			case f.manifest != "" && f.remembered == nil && (f.domain.file == "" || f.domain.none()):
-				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
-			case f.manifest != "" && f.noManifest:
-				return usagef(cmd, "--manifest and --no-manifest exclude each other")
-			case f.queue && f.noManifest:
-				return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
-			case len(f.paths) == 0 && f.manifest == "":
-				return usagef(cmd, "no file or folder given")
-			case f.watch && (f.dryRun || f.force):
-				return usagef(cmd, "--watch does not go with --dry-run or --force")
-			case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
-				return usagef(cmd, "--queue does not go with --watch, --dry-run, --force, --prune or --ocr: workers read what is new or has changed, and an ingest without --queue prunes")
 			case f.queue:
 				return a.enqueue(cmd.Context(), f)
 			case f.watch:
@@ -84,7 +73,8 @@ number of machines ingest them: see worker. What counts is the content that a wo
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&f.paths, "path", nil, "file or folder, as if given as an argument; may come several times")
-	f.domain.add(cmd, "which metadata documents have, and when they are in force")
+	f.domain.addOwn(cmd, "which metadata documents have, and when they are in force", "")
+	flags.BoolVar(&f.endDomain, "end-domain", false, "the collection has no domain from now on, for all who use it; what manifests said stays as plain metadata")
 	flags.StringVar(&f.manifest, "manifest", "", "file that says of each file what it is (JSONL); without PATH it names the files")
 	flags.BoolVar(&f.noManifest, "no-manifest", false, "drop what manifests said of these files before")
 	flags.BoolVar(&f.force, "force", false, "read again also what has not changed")
@@ -96,7 +86,41 @@ number of machines ingest them: see worker. What counts is the content that a wo
 	return cmd
 }
 
+// checkIngest refuses flags that do not go together, and finds out by which domain a manifest is read.
+func (a *app) checkIngest(cmd *cobra.Command, f *ingestFlags) error {
+	if f.manifest != "" && f.domain.file == "" {
+		var err error
+		if f.remembered, err = a.remembered(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.domain.none():
+		return usagef(cmd, "--domain none leaves the rules out of a question, and an ingest follows the collection's domain: leave the flag out, or end the domain for all who use the collection with --end-domain")
+	case f.endDomain && (f.domain.file != "" || f.manifest != ""):
+		return usagef(cmd, "--end-domain does not go with --domain or --manifest, which need one")
+	case f.manifest != "" && f.remembered == nil && f.domain.file == "":
+		return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
+	case f.manifest != "" && f.noManifest:
+		return usagef(cmd, "--manifest and --no-manifest exclude each other")
+	case f.queue && f.noManifest:
+		return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
+	case len(f.paths) == 0 && f.manifest == "":
+		return usagef(cmd, "no file or folder given")
+	case len(f.paths) == 0 && f.prune:
+		return usagef(cmd, "--prune removes documents of folders whose file is gone, and a manifest alone names files: name its folder too, such as %s", filepath.Dir(f.manifest))
+	case f.watch && (f.dryRun || f.force):
+		return usagef(cmd, "--watch does not go with --dry-run or --force")
+	case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
+		return usagef(cmd, "--queue does not go with --watch, --dry-run, --force, --prune or --ocr: workers read what is new or has changed, and an ingest without --queue prunes")
+	}
+	return nil
+}
+
 func (a *app) ingest(ctx context.Context, f ingestFlags) error {
+	if f.prune && !slices.ContainsFunc(f.paths, mayBeFolder) {
+		a.note("--prune removes documents of folders whose file is gone, and no folder is named")
+	}
 	req, err := a.request(f)
 	if err != nil {
 		return err
@@ -104,13 +128,21 @@ func (a *app) ingest(ctx context.Context, f ingestFlags) error {
 	return a.ingestInto(ctx, req, f.ocrChanges()...)
 }
 
+// mayBeFolder reports whether a path is no file that is there.
+func mayBeFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err != nil || st.IsDir()
+}
+
 // ingestInto runs an ingest over the data that open opens, and tells what it did. A dry run makes no data folder.
 func (a *app) ingestInto(ctx context.Context, req rag.IngestRequest, changes ...change) error {
-	open := a.withData
+	open := a.withDataToFill
 	if _, err := os.Stat(a.dataDir()); req.DryRun && errors.Is(err, os.ErrNotExist) {
-		open = a.withScratchData
+		open = func(_ context.Context, use func(*rag.Engine) error, changes ...change) error {
+			return a.withScratchData(use, changes...)
+		}
 	}
-	return open(func(eng *rag.Engine) error {
+	return open(ctx, func(eng *rag.Engine) error {
 		report, err := a.runIngest(ctx, eng, req)
 		if err != nil && !errors.Is(err, rag.ErrPartial) {
 			return err
@@ -176,6 +208,9 @@ func (a *app) printIngest(w io.Writer, r *rag.IngestReport) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.bold(title), strings.Join(parts, ", "))
 	a.printDomain(w, r.Domain)
+	if r.Domain != nil && r.Domain.Export != "" {
+		fmt.Fprintf(w, "%s the documents have the metadata of the export's domain (%s) until their files are ingested here: searches may not find them\n", p.yellow("warning"), visible(r.Domain.Export))
+	}
 	if r.Gone > 0 {
 		fmt.Fprintf(w, "%s: `--prune` removes %s\n", p.yellow(fmt.Sprintf("%d gone", r.Gone)), pronoun(r.Gone))
 	}
@@ -209,9 +244,11 @@ func pronoun(n int) string {
 // printDomain says whose rules the documents follow.
 func (a *app) printDomain(w io.Writer, d *rag.DomainUse) {
 	switch {
-	case d == nil:
+	case d == nil, d.Name == "" && d.Was == "" && d.Asked == "":
+	case d.Asked != "":
+		fmt.Fprintf(w, "nothing was ingested, so the domain of the collection stays %s (%s was asked for)\n", visible(cmp.Or(d.Name, rag.None)), visible(d.Asked))
 	case d.Name == "":
-		fmt.Fprintf(w, "no domain any more (it was %s)\n", visible(d.Was))
+		fmt.Fprintf(w, "no domain any more (it was %s: documents that this ingest did not read keep what it made of them until they are ingested again)\n", visible(d.Was))
 	case d.Was != "":
 		fmt.Fprintf(w, "domain %s (it was %s: documents that this ingest did not read follow that until they are ingested again)\n", visible(d.Name), visible(d.Was))
 	case d.Remembered:

@@ -64,7 +64,7 @@ of collections with a domain that has dates, it tells what is in force, what nee
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVarP(&f.documents, "documents", "d", false, "list documents")
-	cmd.Flags().StringVar(&f.asOf, "as-of", "", "tell what is in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	cmd.Flags().StringVar(&f.asOf, "as-of", "", "tell what is in force on this day (2026-12-31) or at this instant (RFC 3339)")
 	f.domain.add(cmd, "its collection, its time zone, and today for --as-of")
 	return cmd
 }

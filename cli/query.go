@@ -19,6 +19,7 @@ type queryFlags struct {
 	match   rag.TextMatch
 	shape   shapeFlags
 	domain  domainFlag
+	expired bool
 	rewrite []string
 }
 
@@ -30,7 +31,8 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.match.Phrase, "phrase", false, "what stands in \"quotes\" must be in a passage word by word")
 	flags.BoolVar(&f.match.Prefix, "prefix", false, "a word with * behind it stands for all words that begin so")
 	flags.IntVar(&f.match.Fuzzy, "fuzzy", 0, "most letters, 0 to 2, that a word of a passage may differ by; in a short word fewer")
-	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2006-01-02) or at this instant (RFC 3339)")
+	flags.StringVar(&f.asOf, "as-of", "", "leave out what is not in force on this day (2026-12-31) or at this instant (RFC 3339)")
+	flags.BoolVar(&f.expired, "expired", false, "with --as-of: find what is not in force too, with its status")
 	flags.StringSliceVar(&f.rewrite, "rewrite", nil, "what is made of the question before it is looked up, such as decompose,hyde; none: nothing (default: the configured query_transforms)")
 	f.shape.addRanking(cmd)
 	f.domain.add(cmd, "its collection, its forced filter, its vocabulary for --filter, and today for --as-of")
@@ -38,7 +40,7 @@ func (f *queryFlags) add(cmd *cobra.Command) {
 
 // query makes the engine's query of the flags. Whatever cannot be understood is a usage error.
 func (f *queryFlags) query(a *app, cmd *cobra.Command, words []string) (rag.Query, error) {
-	q := rag.Query{Text: strings.Join(words, " "), Collection: a.collection, TopK: f.topK, Mode: rag.Mode(f.mode), Match: f.match}
+	q := rag.Query{Text: strings.Join(words, " "), Collection: a.collection, TopK: f.topK, Mode: rag.Mode(f.mode), Match: f.match, Expired: f.expired}
 	if len(words) == 0 || strings.TrimSpace(q.Text) == "" {
 		return q, usagef(cmd, "no question given")
 	}

@@ -103,7 +103,7 @@ func TestServeHTTPRefuses(t *testing.T) {
 	s.rag("serve", "http", "--addr", "8080").want(exitUsage)
 	s.rag("serve", "http", "--allow-ingest", ".").want(exitUsage)
 	s.rag("serve", "http", "--addr", "127.0.0.1:0", "--tokens", s.write("t.json", "x")).want(exitFailed)
-	s.rag("serve", "http", "--addr", "127.0.0.1:0", "--queue", "-1").want(exitFailed)
+	s.rag("serve", "http", "--addr", "127.0.0.1:0", "--queue", "-1").want(exitUsage)
 }
 
 // The examples of docs/http.md are run as they stand, one after the other, with the address and the folder of a test; the

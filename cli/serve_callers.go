@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/spf13/pflag"
 
 	"github.com/seed-d8745b77/rag/access"
@@ -30,11 +27,7 @@ func (f *callerFlags) add(flags *pflag.FlagSet, when string) {
 // keys are the tokens that are taken, which are noted as secrets; jwt is nil without signed ones.
 func (f *callerFlags) keys(known *secrets) (tokens []access.Token, jwt *access.JWT, err error) {
 	if f.tokens != "" {
-		data, err := os.ReadFile(f.tokens)
-		if err != nil {
-			return nil, nil, fmt.Errorf("tokens: %w", err)
-		}
-		if tokens, err = access.ParseTokens(data); err != nil {
+		if tokens, err = access.LoadTokens(f.tokens); err != nil {
 			return nil, nil, err
 		}
 		for _, t := range tokens {

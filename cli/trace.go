@@ -83,7 +83,7 @@ func since(cmd *cobra.Command, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, usagef(cmd, "--since %s: neither a day like 2006-01-02, nor an instant like 2006-01-02T15:04:05Z, nor an age like 90m or 7d", text)
+	return time.Time{}, usagef(cmd, "--since %s: neither a day like 2026-12-31, nor an instant like 2026-12-31T15:04:05Z, nor an age like 90m or 7d", text)
 }
 
 func newTraceList(a *app) *cobra.Command {
@@ -111,7 +111,7 @@ func newTraceList(a *app) *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.since, "since", "", "a day, an instant, or how long ago: 2006-01-02, 90m, 7d")
+	cmd.Flags().StringVar(&f.since, "since", "", "a day, an instant, or how long ago: 2026-12-31, 90m, 7d")
 	cmd.Flags().StringVar(&f.before, "before", "", "go on before the trace of this ID, the last one of the page before")
 	cmd.Flags().IntVarP(&f.limit, "limit", "n", 20, "traces at most, 1 to 1000")
 	return cmd

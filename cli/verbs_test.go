@@ -334,7 +334,7 @@ func TestConfig(t *testing.T) {
 	s.write("typo.yaml", "retrieval:\n  topk: 7\n")
 	s.rag("config", "check", "--config", "typo.yaml").want(exitFailed).says("typo.yaml:2", `did you mean "top_k"?`)
 	s.write("judge.yaml", "embedder: hash\nevaluation: {provider: ragass}\n")
-	s.rag("config", "check", "--config", "judge.yaml").want(exitFailed).says(`evaluation: backend "ragass"`)
+	s.rag("config", "check", "--config", "judge.yaml").want(exitFailed).says(`judge.yaml:`, `evaluation.provider: "ragass" is none (known: overlap, verify, judge)`)
 	s.write("provider.yaml", "embedder: hsah\n")
 	s.rag("config", "check", "--config", "provider.yaml").want(exitFailed).says("unknown provider")
 	s.write("key.yaml", "embedder: {provider: openai, model: text-embedding-3-small, api_key: \"${RAG_TEST_NO_KEY:-}\"}\n")

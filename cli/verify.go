@@ -21,7 +21,8 @@ and looks for passages that an index has and the catalog has not (orphans), and 
 code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
 What is damaged in the catalog cannot be: then verify says what to do. It measures how much of what an exact search
 finds a search of the vectors finds, too, where that is not all, and looks for faults of their index. Documents that were
-made with other settings than those in force are listed as stale: that is no fault, and the next ingest makes them anew.
+made with other settings than those in force, or under another domain, are listed as stale: that is no fault, and the next ingest makes them
+anew. What a manifest said and the domain does not allow any more is listed with what to do.
 
 With --against it compares the collection with that of another store (see copy for DIR|CONFIG) in place of all this: whether both have
 the same documents and passages, and how far the first five passages of sampled questions agree; the exit code is 1 below --overlap.`,
@@ -119,6 +120,13 @@ func (a *app) printFaults(r *rag.VerifyReport) {
 			break
 		}
 		fmt.Fprintf(a.out, "  stale %s: %s; the next ingest makes it anew\n", place(stale.URI), visible(stale.Reason))
+	}
+	for i, u := range r.Unfit {
+		if i == shownGaps {
+			fmt.Fprintf(a.out, "  … and %d more\n", len(r.Unfit)-i)
+			break
+		}
+		fmt.Fprintf(a.out, "  metadata of %s: %s\n", place(u.URI), visible(u.Message))
 	}
 	for _, index := range r.Unchecked {
 		fmt.Fprintf(a.out, "  the %s index cannot list its records, and was not compared\n", index)

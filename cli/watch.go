@@ -17,7 +17,7 @@ func (a *app) watch(ctx context.Context, f ingestFlags) error {
 	if _, err := a.request(f); err != nil { // before a data folder is made
 		return err
 	}
-	return a.withData(func(eng *rag.Engine) error {
+	return a.withDataToFill(ctx, func(eng *rag.Engine) error {
 		bar := a.progress()
 		paths := f.followed()
 		a.note("following %s; an interrupt (Ctrl-C) ends it", strings.Join(paths, ", "))
@@ -54,8 +54,7 @@ func (f ingestFlags) followed() []string {
 func (a *app) printPass(p watch.Pass) {
 	var line any = p.Report
 	if p.Err != nil {
-		kind, _ := classify(p.Err)
-		line = errorJSON{errorBody{Kind: kind, Message: p.Err.Error()}}
+		line = a.errorJSON(p.Err)
 	}
 	switch {
 	case a.json:

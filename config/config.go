@@ -18,11 +18,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 	"github.com/seed-d8745b77/rag/internal/userenv"
 )
 
@@ -138,11 +138,11 @@ func document(path string, data []byte) (*yaml.Node, error) {
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, syntaxError(path, err)
+		return nil, syntaxError(path, data, err)
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		if err != nil {
-			return nil, syntaxError(path, err)
+			return nil, syntaxError(path, data, err)
 		}
 		return nil, fmt.Errorf("%s:%d: a second document begins: one is read: %w", path, second.Line, rag.ErrInvalid)
 	}
@@ -153,13 +153,10 @@ func document(path string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// syntaxError says "file:line: what" for "yaml: line N: what".
-func syntaxError(path string, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		return fmt.Errorf("%s:%s: %w", path, rest, rag.ErrInvalid)
-	}
-	return fmt.Errorf("%s: %s: %w", path, text, rag.ErrInvalid)
+// syntaxError says "file:line: what".
+func syntaxError(path string, data []byte, err error) error {
+	line, message := strict.YAMLError(err, data)
+	return fmt.Errorf("%s:%d: %s: %w", path, line, message, rag.ErrInvalid)
 }
 
 // merge writes values over c.

@@ -136,30 +136,13 @@ func (r *reader) inRange(n *yaml.Node, field reflect.StructField, v any, path st
 	if i, whole := v.(int64); whole {
 		x = float64(i)
 	}
-	standard := defaultOf(path)
-	switch {
-	case x == 0 && standard == 0, x != 0 && interval.Has(x):
+	if interval.Has(x) {
 		return nil
-	case x == 0 && interval.Has(x):
-		return r.errorf(n, "%s: 0 stands for the default, %v: leave the key out for that, or give another number", path, standard)
 	}
 	if r.origins[path].Env != "" { // it may be a secret
 		return r.errorf(n, "%s: want %s %s, got another", path, kindName(field.Type), interval)
 	}
 	return r.errorf(n, "%s: %s", path, interval.Want(kindName(field.Type), x))
-}
-
-// defaultOf is the default of a number.
-func defaultOf(path string) float64 {
-	v := reflect.ValueOf(rag.DefaultConfig())
-	for name := range strings.SplitSeq(path, ".") {
-		fields, _ := fieldsOf(v.Type())
-		v = v.FieldByIndex(fields[name].Index)
-	}
-	if v.CanInt() {
-		return float64(v.Int())
-	}
-	return v.Float()
 }
 
 // fieldsOf returns a struct's fields by JSON name, and the names in order.

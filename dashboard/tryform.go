@@ -89,7 +89,7 @@ func readInstant(text string) (time.Time, error) {
 	if t, ok := rag.FirstInstant(text, time.UTC); ok && !t.IsZero() {
 		return t, nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no day (2006-01-02) and no instant (RFC 3339): %w", text, rag.ErrInvalid)
+	return time.Time{}, fmt.Errorf("%q is no day (2026-12-31) and no instant (RFC 3339): %w", text, rag.ErrInvalid)
 }
 
 // readDays reads a range: a first and a last day, month (2006-01) or year (2006), of which the last is part of it as a whole, or

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/domain"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // description is what a manifest said of an uploaded file. It is kept, so that the file can be ingested again, also a newer
@@ -105,7 +106,7 @@ func (u *uploads) said(collection string) (map[string]description, error) {
 	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(data, &said); err != nil {
+	if err := strict.Unmarshal(data, &said); err != nil {
 		return nil, fmt.Errorf("what manifests said of uploaded files: %w", err)
 	}
 	return said, nil
@@ -121,7 +122,7 @@ func (u *uploads) say(collection string, more map[string]description) error {
 	file := collectionDir(collection) + ".json"
 	said := map[string]description{}
 	if data, err := u.root.ReadFile(file); err == nil {
-		if err := json.Unmarshal(data, &said); err != nil {
+		if err := strict.Unmarshal(data, &said); err != nil {
 			return fmt.Errorf("what manifests said of uploaded files: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed-d8745b77/rag/domain"
 	_ "github.com/seed-d8745b77/rag/fusion"
 	_ "github.com/seed-d8745b77/rag/loader"
+	_ "github.com/seed-d8745b77/rag/loader/pdf"
 	"github.com/seed-d8745b77/rag/ragtest"
 	_ "github.com/seed-d8745b77/rag/sparse"
 	_ "github.com/seed-d8745b77/rag/splitter"
@@ -49,6 +51,41 @@ func ingest(t *testing.T, eng *rag.Engine, d *domain.Domain, sets []rag.Sources)
 		t.Fatal(err)
 	}
 	return rep
+}
+
+// What a manifest gave goes through an export and comes back as it was, lists among it.
+func TestExportOfAnExample(t *testing.T) {
+	d := load(t, "admissions")
+	sets, err := d.Manifest("../examples/admissions/manifest.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := open(t), open(t)
+	n := ingest(t, from, d, sets).Added
+	export := func(eng *rag.Engine) string {
+		t.Helper()
+		var b bytes.Buffer
+		if _, err := eng.Export(t.Context(), d.Collection, &b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	first := export(from)
+	file := filepath.Join(t.TempDir(), "export.jsonl")
+	if err := os.WriteFile(file, []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := rag.Exported(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := to.Ingest(t.Context(), rag.IngestRequest{Collection: d.Collection, Sources: []rag.Sources{set}})
+	if err != nil || rep.Added != n {
+		t.Fatalf("%v %+v", err, rep)
+	}
+	if second := export(to); first != second {
+		t.Errorf("an export of the import differs:\n%s", cmp.Diff(first, second))
+	}
 }
 
 // statuses asks a question of the domain and returns the status of each file that was found.

@@ -20,7 +20,7 @@ const (
 	String Type = "string"
 	Number Type = "number" // float64
 	Bool   Type = "bool"
-	Date   Type = "date" // a string: a day (2006-01-02) or an instant (RFC 3339)
+	Date   Type = "date" // a string: a day (2026-12-31) or an instant (RFC 3339)
 	List   Type = "list" // of strings
 )
 
@@ -144,7 +144,7 @@ func (e *valueError) Unwrap() error { return rag.ErrInvalid }
 
 // dateError is the error of a text that is no date. A policy may let it pass.
 func dateError(text string) error {
-	return &valueError{UnparsableDate, fmt.Sprintf("%q is neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", text)}
+	return &valueError{UnparsableDate, fmt.Sprintf("%q is neither a day like 2026-12-31 nor an instant like 2026-12-31T15:04:05Z", text)}
 }
 
 // kindOfError returns the kind of a value's error.

@@ -2,7 +2,6 @@ package domain
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,9 +18,10 @@ const maxManifestBytes = 256 << 20
 
 // manifest is a manifest being checked.
 type manifest struct {
-	d     *Domain
-	lines []*manifestLine
-	list  []Problem
+	d      *Domain
+	lines  []*manifestLine
+	list   []Problem
+	places places
 }
 
 // manifestLine is what one line says of one file.
@@ -30,6 +30,7 @@ type manifestLine struct {
 	path   string // as written
 	column int    // of the path
 	abs    string // path of the file
+	place  string // the same without links on the way
 	title  string
 	meta   rag.Meta
 	found  bool // among the files to ingest
@@ -48,7 +49,7 @@ func (m *manifest) reportPath(kind Kind, line *manifestLine, format string, args
 
 // Manifest reads a JSONL file that says of each file in the roots, files or folders, in one line what it is, and returns
 // the files with what it says, for an ingest with the domain. Without roots the files are those that it names, in its own folder. A document_path that
-// is not absolute is seen from the manifest's folder.
+// is not absolute is seen from the manifest's folder. Links on the way to a file are resolved, on the way to the roots as well.
 //
 // Everything that is wrong is reported at once in a *FileError, which matches rag.ErrInvalid: a line that is no JSON
 // object or not UTF-8, an unknown, repeated or missing field, a value of the wrong type or in no vocabulary, a date that
@@ -68,7 +69,7 @@ func (d *Domain) Manifest(file string, roots ...string) ([]rag.Sources, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m := &manifest{d: d}
+	m := &manifest{d: d, places: places{}}
 	if len(data) > maxManifestBytes {
 		m.report(Problem{Kind: TooLarge}, "larger than %d MiB", maxManifestBytes>>20)
 		return nil, problems(file, m.list)
@@ -105,16 +106,55 @@ func (m *manifest) read(dir string, data []byte) {
 			line.abs = filepath.Join(dir, line.abs)
 		}
 		line.abs = filepath.Clean(line.abs)
-		if earlier, twice := first[line.abs]; twice {
+		line.place = m.places.of(line.abs)
+		if earlier, twice := first[line.place]; twice {
 			m.reportPath(DuplicatePath, line, " is named twice, first in line %d", earlier)
 			continue
 		}
-		first[line.abs] = number
+		first[line.place] = number
 		m.lines = append(m.lines, line)
 	}
 	if len(m.lines) == 0 && len(m.list) == 0 {
 		m.report(Problem{Kind: EmptyManifest}, "no line in it")
 	}
+}
+
+// sampledLines is of how many lines it is told whether a file is a manifest.
+const sampledLines = 20
+
+var _ rag.ManifestTeller = (*Domain)(nil)
+
+// LooksLikeManifest reports whether a file of lines of JSON is a manifest of the domain, or one with mistakes: each of its
+// first lines names a file, and most of what else they say are fields of the domain.
+func (d *Domain) LooksLikeManifest(name string, data []byte) bool {
+	if ext := strings.ToLower(filepath.Ext(name)); ext != ".jsonl" && ext != ".ndjson" {
+		return false
+	}
+	lines, known, unknown := 0, 0, 0
+	for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		object, bad := parseObject(text)
+		at := slices.IndexFunc(object, func(p pair) bool { return p.key == FieldPath })
+		if bad != nil || at < 0 {
+			return false
+		}
+		if _, ok := object[at].value.(string); !ok {
+			return false
+		}
+		for _, p := range object {
+			if _, ok := d.Field(p.key); ok || p.key == FieldTitle {
+				known++
+			} else if p.key != FieldPath {
+				unknown++
+			}
+		}
+		if lines++; lines == sampledLines {
+			break
+		}
+	}
+	return lines > 0 && known >= unknown
 }
 
 // line checks one line, and returns nil if it is no object.
@@ -201,100 +241,4 @@ func (m *manifest) whole(line *manifestLine, object []pair) {
 			m.report(Problem{Kind: kindOfError(err), Line: line.number, Field: v.Until, Value: line.meta[v.Until]}, "%s", reason(err))
 		}
 	}
-}
-
-// listed is a pair of a set of sources.
-type listed struct {
-	src rag.Source
-	err error
-}
-
-// match finds the file of each line among the files to ingest, and the line of each file.
-func (m *manifest) match(manifestPath string, roots []string) []rag.Sources {
-	byURI := map[string]*manifestLine{}
-	for _, line := range m.lines {
-		byURI[rag.FileURI(line.abs)] = line
-	}
-	whole := len(roots) > 0 // every file must have a line
-	if !whole {
-		roots = []string{filepath.Dir(manifestPath)}
-	}
-	sets := make([]rag.Sources, len(roots))
-	for i, root := range roots {
-		set := rag.Path(root)
-		var pairs []listed
-		for src, err := range set.All {
-			line := byURI[src.URI]
-			switch {
-			case line == nil && (!whole || src.URI == rag.FileURI(manifestPath) || src.URI == m.d.record.File):
-				continue
-			case line == nil && err == nil:
-				name := m.shown(src.URI, manifestPath)
-				m.report(Problem{Kind: FileWithoutLine, Field: FieldPath, Value: name}, "no line names the file %s: add one, or move the file away", name)
-			case line != nil:
-				line.found = true
-				if err != nil {
-					m.reportPath(NotAFile, line, ": %s", reason(err))
-				}
-				src.Title, src.Meta = line.title, line.meta
-			}
-			pairs = append(pairs, listed{src, err})
-		}
-		if !whole { // a file that no line names may well be there
-			set.Scope = ""
-		}
-		sets[i] = rag.Sources{Scope: set.Scope, Manifest: rag.FileURI(manifestPath), All: func(yield func(rag.Source, error) bool) {
-			for _, p := range pairs {
-				if !yield(p.src, p.err) {
-					return
-				}
-			}
-		}}
-	}
-	m.explainMissing(roots)
-	return sets
-}
-
-// shown is a file's path for a message: from the manifest's folder, as a line would name it.
-func (m *manifest) shown(uri, manifestPath string) string {
-	path, ok := rag.FilePath(uri)
-	if !ok {
-		return uri
-	}
-	if rel, err := filepath.Rel(filepath.Dir(manifestPath), path); err == nil {
-		return filepath.ToSlash(rel)
-	}
-	return path
-}
-
-// explainMissing says of each line whose file is not to be ingested why.
-func (m *manifest) explainMissing(roots []string) {
-	for _, line := range m.lines {
-		if line.found {
-			continue
-		}
-		kind, why := NotAFile, "is passed over: it is a link or its name begins with a dot"
-		st, err := os.Lstat(line.abs)
-		switch {
-		case !slices.ContainsFunc(roots, func(root string) bool { return within(root, line.abs) }):
-			kind, why = PathOutside, "lies outside of the files and folders to ingest"
-		case errors.Is(err, os.ErrNotExist):
-			kind, why = NoSuchFile, "there is no such file"
-		case err != nil:
-			why = "cannot be read"
-		case st.IsDir():
-			why = "is a folder"
-		}
-		m.reportPath(kind, line, ": %s", why)
-	}
-}
-
-// within reports whether a path is root or lies below it.
-func within(root, path string) bool {
-	abs, err := filepath.Abs(root)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(abs, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

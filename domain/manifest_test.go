@@ -111,7 +111,8 @@ func TestManifestMistakes(t *testing.T) {
 		{"text for a number", `{"document_path": "docs/a.md", "country": "uk", "amount": "5"}`, `amount: want a number, got a text`},
 		{"text for a switch", `{"document_path": "docs/a.md", "country": "uk", "open": "yes"}`, `open: want true or false, got a text`},
 		{"number for a date", `{"document_path": "docs/a.md", "country": "uk", "until": 20260301}`, `until: want a date in quotes, got a number`},
-		{"inverted dates", `{"document_path": "docs/a.md", "country": "uk", "from": "2026-03-02", "until": "2026-03-01"}`, `line 1: until: until 2026-03-01 lies before from 2026-03-02`},
+		{"inverted dates", `{"document_path": "docs/a.md", "country": "uk", "from": "2026-03-02", "until": "2026-03-01"}`, `line 1: until: until 2026-03-01 is not after from 2026-03-02`},
+		{"the same instant", `{"document_path": "docs/a.md", "country": "uk", "from": "2026-03-01T08:00:00Z", "until": "2026-03-01T16:00:00+08:00"}`, `until 2026-03-01T16:00:00+08:00 is not after from 2026-03-01T08:00:00Z`},
 		{"named twice", good + "\n" + `{"document_path": "docs/../docs/a.md", "country": "uk"}`, `line 2, column 2: document_path: docs/../docs/a.md is named twice, first in line 1`},
 		{"absent", good + "\n" + `{"document_path": "docs/b.md", "country": "uk"}`, `line 2, column 2: document_path: docs/b.md: there is no such file`},
 		{"outside", good + "\n" + `{"document_path": "../x.md", "country": "uk"}`, `line 2, column 2: document_path: ../x.md: lies outside of the files and folders to ingest`},
@@ -182,6 +183,85 @@ func TestManifestFollowsNoLink(t *testing.T) {
 	}
 }
 
+// A folder may be reached by one path for the manifest and by another for the ingest: files are found by where they lie.
+func TestManifestThroughLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege")
+	}
+	dir := folder(t, map[string]string{
+		"real/docs/a.md": "a", "real/docs/sub/b.md": "b", "other/c.md": "c",
+		"real/docs/m.jsonl": `{"document_path": "a.md", "country": "uk"}` + "\n" + `{"document_path": "sub/b.md", "country": "uk"}` + "\n",
+	})
+	in := func(path string) string { return filepath.Join(dir, filepath.FromSlash(path)) }
+	link := func(from, to string) {
+		t.Helper()
+		if err := os.Symlink(filepath.FromSlash(to), in(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("link", "real")
+	d := parse(t, small)
+	for name, paths := range map[string][2]string{
+		"the manifest": {"link/docs/m.jsonl", "real/docs"},
+		"the folder":   {"real/docs/m.jsonl", "link/docs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sets, err := d.Manifest(in(paths[0]), in(paths[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := sources(t, sets)
+			if len(got) != 2 || got["a.md"].URI != rag.FileURI(in(paths[1]+"/a.md")) || got["b.md"].Meta["country"] != "united_kingdom" {
+				t.Errorf("%+v", got)
+			}
+			if want := rag.FileURI(in(paths[1] + "/m.jsonl")); sets[0].Manifest != want {
+				t.Errorf("the manifest is %s, want %s: an ingest of the folder would take it for a document", sets[0].Manifest, want)
+			}
+		})
+	}
+	link("real/docs/inner", "sub")
+	link("real/docs/away", "../../other")
+	for name, tt := range map[string]struct{ line, want string }{
+		"a link in the folder": {`{"document_path": "inner/b.md", "country": "uk"}`, "line 3, column 2: document_path: inner/b.md is named twice, first in line 2"},
+		"out of the folder":    {`{"document_path": "away/c.md", "country": "uk"}`, "away/c.md: lies outside of the files and folders to ingest: links lead to "},
+		"absent":               {`{"document_path": "sub/none/c.md", "country": "uk"}`, "sub/none/c.md: there is no such file"},
+		"bare":                 {``, "no line names the file n.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(in("real/docs/m.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range map[string]string{"m2.jsonl": string(text) + tt.line, "n.md": "n"} {
+				if err := os.WriteFile(in("real/docs/"+name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err = d.Manifest(in("link/docs/m2.jsonl"), in("real/docs"))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v\nwant %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Names that look the same may have other characters, as programs of other systems write them.
+func TestManifestInAnotherUnicodeForm(t *testing.T) {
+	const composed, decomposed = "caf\u00e9.md", "cafe\u0301.md"
+	for name, names := range map[string][2]string{"composed": {composed, decomposed}, "decomposed": {decomposed, composed}} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"docs/" + names[1]: "a", "m.jsonl": `{"document_path": "docs/` + names[0] + `", "country": "uk"}`})
+			for _, roots := range [][]string{nil, {filepath.Join(dir, "docs")}} {
+				_, err := parse(t, small).Manifest(filepath.Join(dir, "m.jsonl"), roots...)
+				var wrong *domain.FileError
+				if !errors.As(err, &wrong) || len(wrong.List) != 1 || wrong.List[0].Kind != domain.NoSuchFile || !strings.Contains(err.Error(), "differs in Unicode form only") {
+					t.Errorf("%v: error %v", roots, err)
+				}
+			}
+		})
+	}
+}
+
 func FuzzManifest(f *testing.F) {
 	f.Add(`{"document_path": "a.md", "country": "UK", "amount": 5, "tags": ["a"], "until": "2026-03-01"}`)
 	f.Add("{\"a\": {\"b\": [1, null]}, \"a\": 1}\n\n{\"document_path\": \"a.md\"} x")
@@ -231,5 +311,30 @@ func TestManifestListsProblemsByLine(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int{1, 2, 3, 0, 0}, lines); diff != "" {
 		t.Errorf("%s\n%v", diff, err)
+	}
+}
+
+func TestLooksLikeManifest(t *testing.T) {
+	d := parse(t, "name: x\nfields: {country: {enum: [uk, france]}}\n")
+	for name, tt := range map[string]struct {
+		file, text string
+		want       bool
+	}{
+		"a manifest":           {"m.jsonl", "\ufeff{\"document_path\": \"a.md\", \"country\": \"uk\"}\n\n{\"country\": \"france\", \"document_path\": \"b.md\"}\n", true},
+		"with mistakes":        {"M.JSONL", `{"document_path": "a.md", "country": "Narnia", "contry": "uk"}`, true},
+		"paths alone":          {"m.ndjson", `{"document_path": "a.md"}`, true},
+		"a title":              {"m.jsonl", `{"document_path": "a.md", "title": "A"}`, true},
+		"another name":         {"m.txt", `{"document_path": "a.md"}`, false},
+		"other lines":          {"m.jsonl", `{"document_path": "a.md"}` + "\n" + `{"text": "One."}`, false},
+		"other fields":         {"m.jsonl", `{"document_path": "a.md", "text": "One.", "score": 3}`, false},
+		"a path that is none":  {"m.jsonl", `{"document_path": 7}`, false},
+		"no JSON":              {"m.jsonl", `{"document_path": "a.md"`, false},
+		"nothing":              {"m.jsonl", "\n\n", false},
+		"a list":               {"m.jsonl", `["document_path"]`, false},
+		"JSON of another kind": {"m.jsonl", `"document_path"`, false},
+	} {
+		if got := d.LooksLikeManifest(tt.file, []byte(tt.text)); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
@@ -64,6 +65,32 @@ func (p policy) Apply(m rag.Meta) (rag.Meta, rag.Validity, []rag.Warning) {
 		warn("%s: the text needs review", reason(err))
 	}
 	return m, v, append(warnings, dates...)
+}
+
+var _ rag.MetaChecker = (*Domain)(nil)
+
+// CheckMeta lists, by the names of their fields, what metadata have that are no fields of the domain, and values that their
+// fields do not allow. A date that cannot be read is one of those only where the domain refuses it.
+func (d *Domain) CheckMeta(given rag.Meta) []rag.MetaProblem {
+	var list []rag.MetaProblem
+	known := append(d.names(), FieldTitle, rag.FieldLanguage)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value := given[name]
+		if _, forced := d.Forced[name]; forced {
+			continue
+		}
+		f, ok := d.Field(name)
+		if !ok {
+			if !slices.Contains(known, name) {
+				list = append(list, rag.MetaProblem{Field: name, Value: value, NoField: true, Message: "the domain has no such field" + rag.DidYouMean(name, known)})
+			}
+			continue
+		}
+		if _, err := f.Value(value); err != nil && !d.Validity.tolerated(name, err) {
+			list = append(list, rag.MetaProblem{Field: name, Value: value, Message: reason(err)})
+		}
+	}
+	return list
 }
 
 // given reports a field that is not in the metadata by design: the title is the document's, and where the path says

@@ -123,7 +123,7 @@ func TestValidityPolicy(t *testing.T) {
 		{"no text", base, rag.Meta{"until": 2026.0}, at, "needs_review", "until:"},
 		{"one not readable, the other past", base, rag.Meta{"from": "?", "until": "2026-02-01"}, at, "expired", "from:"},
 		{"one not readable, the other to come", base, rag.Meta{"from": "?", "until": "2026-05-01"}, at, "needs_review", "from:"},
-		{"inverted", base, rag.Meta{"from": "2026-05-01", "until": "2026-04-01"}, at, "expired", "until 2026-04-01 lies before from 2026-05-01"},
+		{"inverted", base, rag.Meta{"from": "2026-05-01", "until": "2026-04-01"}, at, "expired", "until 2026-04-01 is not after from 2026-05-01"},
 		{"one day", base, rag.Meta{"from": "2026-03-01", "until": "2026-03-01"}, at, "current", ""},
 		{"for ever", base, rag.Meta{"until": "9999-12-31"}, at, "current", ""},
 		{"only from", onlyFrom, rag.Meta{"from": "2026-01-01"}, at, "current", ""},
@@ -135,5 +135,25 @@ func TestValidityPolicy(t *testing.T) {
 				t.Errorf("%s, warning %q; want %s, %q", got, warning, tt.want, tt.warning)
 			}
 		})
+	}
+}
+
+func TestCheckMeta(t *testing.T) {
+	const fields = "name: x\nforced_filter: {area: fees}\nfields: {country: {enum: {britain: [uk], france: ~}}, tags: {type: list, enum: [a, b]}, until: {type: date}}\nvalidity: {until: until, unparsable: "
+	given := rag.Meta{"area": "other", "country": "UK", "language": "en", "tags": []string{"a", "c"}, "until": "soon", "untl": "2026-01-01"}
+	for policy, want := range map[string]string{"needs_review": "tags untl!", "reject": "tags until untl!"} {
+		var got []string
+		for _, p := range parse(t, fields+policy+"}\n").CheckMeta(given) {
+			if p.Message == "" || !cmp.Equal(p.Value, given[p.Field]) {
+				t.Errorf("%+v", p)
+			}
+			if p.NoField {
+				p.Field += "!"
+			}
+			got = append(got, p.Field)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", policy, got, want)
+		}
 	}
 }

@@ -21,7 +21,7 @@ const (
 	WrongType       Kind = "wrong_type"          // a value is not of the field's type
 	InvalidEnum     Kind = "invalid_enum"        // a value is not in the field's vocabulary
 	UnparsableDate  Kind = "unparsable_date"     // a date cannot be read, and the domain refuses those
-	InvertedDates   Kind = "inverted_dates"      // the last date lies before the first
+	InvertedDates   Kind = "inverted_dates"      // the last date is not after the first
 	DuplicatePath   Kind = "duplicate_path"      // an earlier line names the same file
 	NoSuchFile      Kind = "no_such_file"        // the file is absent
 	NotAFile        Kind = "not_a_file"          // it is a folder, a link, hidden or cannot be read

@@ -63,14 +63,14 @@ func (v *Validity) of(m rag.Meta, zone *time.Location) (out rag.Validity, warnin
 	return out, warnings
 }
 
-// inverted reports dates of which the last lies before the first.
+// inverted reports dates between which no time lies.
 func (v *Validity) inverted(m rag.Meta, zone *time.Location) error {
 	first, _ := m[v.From].(string)
 	last, _ := m[v.Until].(string)
 	from, okFrom := rag.FirstInstant(first, zone)
 	until, okUntil := rag.EndInstant(last, zone)
 	if okFrom && okUntil && !until.IsZero() && !from.Before(until) {
-		return &valueError{InvertedDates, fmt.Sprintf("%s %s lies before %s %s", v.Until, last, v.From, first)}
+		return &valueError{InvertedDates, fmt.Sprintf("%s %s is not after %s %s", v.Until, last, v.From, first)}
 	}
 	return nil
 }

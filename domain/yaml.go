@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // reader reads YAML nodes and notes what is wrong with them.
@@ -31,26 +30,14 @@ func (r *reader) root(data []byte) *yaml.Node {
 		r.list = append(r.list, Problem{Message: "the file is empty"})
 		return nil
 	} else if err != nil {
-		r.list = append(r.list, syntaxProblem(err))
+		line, message := strict.YAMLError(err, data)
+		r.list = append(r.list, Problem{Line: line, Message: message})
 		return nil
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		r.list = append(r.list, Problem{Line: second.Line, Message: "a second document begins, or what follows cannot be read: one domain a file"})
 	}
 	return doc.Content[0]
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// syntaxProblem takes the line out of an error of the YAML parser.
-func syntaxProblem(err error) Problem {
-	text := err.Error()
-	m := yamlLine.FindStringSubmatch(text)
-	if m == nil {
-		return Problem{Message: text}
-	}
-	line, _ := strconv.Atoi(m[1]) // digits, or "" for line 0
-	return Problem{Line: line, Message: text[len(m[0]):]}
 }
 
 // keys reads a mapping: each key by the function that is known for it. path names the mapping in messages.

@@ -21,7 +21,7 @@ import (
 
 // CacheConfig sets up a [Cache].
 type CacheConfig struct {
-	MaxBytes int64 `json:"max_bytes"` // size on disk, in bytes; the oldest vectors go first; 0: DefaultCacheBytes; at least 0
+	MaxBytes int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // size on disk, in bytes; the oldest vectors go first; 0: DefaultCacheBytes; at least 0
 }
 
 // DefaultCacheBytes is room for about 170,000 vectors of 384 dimensions.

@@ -18,21 +18,21 @@ type ServiceConfig struct {
 	APIKey  string            `json:"api_key"`  // "": none; the registered providers then look into the environment
 	Headers map[string]string `json:"headers"`  // sent with each request; what they hold is in no error
 
-	Dims       int `json:"dims"`       // length of the model's vectors; 0: known for well-known models, else asked for when the engine opens; at least 0
-	Dimensions int `json:"dimensions"` // shorter vectors that the model is asked for, if it can; 0: its own length; at least 0
-	MaxTokens  int `json:"max_tokens"` // longest text in tokens; 0: known for well-known models, else unknown; at least 0
-	BatchSize  int `json:"batch_size"` // texts a request; 0: 32; 1 to 2,048
+	Dims       int `json:"dims" range:"[0,1000000]"`             // length of the model's vectors; 0: known for well-known models, else asked for when the engine opens; at least 0
+	Dimensions int `json:"dimensions" range:"[0,1000000]"`       // shorter vectors that the model is asked for, if it can; 0: its own length; at least 0
+	MaxTokens  int `json:"max_tokens" range:"[0,10000000]"`      // longest text in tokens; 0: known for well-known models, else unknown; at least 0
+	BatchSize  int `json:"batch_size,omitzero" range:"[1,2048]"` // texts a request; 0: 32; 1 to 2,048
 
 	QuestionPrefix *string `json:"question_prefix"` // put before questions; nil: what a well-known model wants, else nothing
 	PassagePrefix  *string `json:"passage_prefix"`  // put before passages, likewise
 	Revision       string  `json:"revision"`        // change it where the service has changed the model under its name: collections then know that their vectors are old
 
-	TimeoutMS         int `json:"timeout_ms"`          // of one try; 0: 30,000; at least 0
-	Tries             int `json:"tries"`               // at most, where another may help; 0: 3; at least 0
-	RequestsPerMinute int `json:"requests_per_minute"` // more wait; 0: any number; at least 0
-	Concurrent        int `json:"concurrent"`          // requests under way; more wait; 0: 10; at least 0
-	BreakAfter        int `json:"break_after"`         // failures in a row after which the service is left alone; 0: 5; below 0: never
-	BreakForMS        int `json:"break_for_ms"`        // how long then; 0: 60,000; at least 0
+	TimeoutMS         int `json:"timeout_ms,omitzero" range:"[1,86400000]"`        // of one try; 0: 30,000; at least 0
+	Tries             int `json:"tries,omitzero" range:"[1,1000]"`                 // at most, where another may help; 0: 3; at least 0
+	RequestsPerMinute int `json:"requests_per_minute" range:"[0,1000000000]"`      // more wait; 0: any number; at least 0
+	Concurrent        int `json:"concurrent,omitzero" range:"[1,10000]"`           // requests under way; more wait; 0: 10; at least 0
+	BreakAfter        int `json:"break_after,omitzero" range:"[-1,1000000] but 0"` // failures in a row after which the service is left alone; 0: 5; below 0: never
+	BreakForMS        int `json:"break_for_ms,omitzero" range:"[1,86400000]"`      // how long then; 0: 60,000; at least 0
 }
 
 const (

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // BEIR is a labelled retrieval set in the form of the benchmark of this name: documents, queries and judgements.
@@ -95,9 +96,9 @@ func qrelsOf(dir string) (string, error) {
 
 // beirRecord is a line of corpus.jsonl or queries.jsonl.
 type beirRecord struct {
-	Key   any    `json:"_id"` // text, or a number: some sets count their documents
-	Title string `json:"title"`
-	Text  string `json:"text"`
+	Key   json.RawMessage `json:"_id"` // text, or a number: some sets count their documents
+	Title string          `json:"title"`
+	Text  string          `json:"text"`
 	id    string
 }
 
@@ -106,16 +107,16 @@ func eachRecord(path string, fn func(beirRecord)) error {
 	first := map[string]int{} // line by ID
 	return eachLine(path, func(number int, line string) error {
 		var r beirRecord
-		dec := json.NewDecoder(strings.NewReader(line))
-		dec.UseNumber() // as it is written
-		if err := dec.Decode(&r); err != nil {
+		if err := strict.Unmarshal([]byte(line), &r); err != nil {
 			return fmt.Errorf("no JSON object with _id and text: %v: %w", err, rag.ErrInvalid)
 		}
-		switch key := r.Key.(type) {
-		case string:
-			r.id = key
-		case json.Number:
-			r.id = key.String()
+		var text string
+		var digits json.Number // as they are written
+		switch {
+		case json.Unmarshal(r.Key, &text) == nil:
+			r.id = text
+		case json.Unmarshal(r.Key, &digits) == nil:
+			r.id = digits.String()
 		}
 		if r.id == "" {
 			return fmt.Errorf("_id is missing or empty, or neither text nor a number: %w", rag.ErrInvalid)

@@ -205,10 +205,10 @@ func TestExperimentsThatMakeNoSense(t *testing.T) {
 		t.Errorf("unknown variant: error %v", err)
 	}
 	for text, want := range map[string]string{
-		"variants:\n- name: a\n  config:\n    retrieval: {top_k: x}":     "grid.yaml:4: variants.0.config.retrieval.top_k: want a whole number, got a text",
+		"variants:\n- name: a\n  config:\n    retrieval: {top_k: x}":     "grid.yaml:4: variants.0.config.retrieval.top_k: want a whole number from 1 to 10000, got a text",
 		"variants:\n- name: a\n  config: {retrieval: {top_kk: 3}}":       `grid.yaml:3: variants.0.config.retrieval.top_kk: unknown key, did you mean "top_k"?`,
 		"variants:\n- name: a\n  config: {retrieval: {top_k: -3}}":       "grid.yaml:3: variants.0.config.retrieval.top_k: want a whole number from 1 to 10000, got -3",
-		"grid:\n  fusion.provider: [rrf]\n  retrieval.dense_weight: [x]": "grid.yaml:3: grid.retrieval.dense_weight: want a number, got a text",
+		"grid:\n  fusion.provider: [rrf]\n  retrieval.dense_weight: [x]": "grid.yaml:3: grid.retrieval.dense_weight: want a number above 0, at most 1000, got a text",
 		"variants:\n- nam: a":                `grid.yaml:2: unknown key "variants.0.nam", did you mean "name"?`,
 		"variants:\n- name: a\n  mode: dens": `grid.yaml:3: variants.0.mode: "dens" is none, did you mean "dense"?`,
 		"variants: []\n---\ngrid: {}":        "grid.yaml:2: a second document begins",

@@ -354,7 +354,7 @@ func (r *reader) asOf(raw json.RawMessage) {
 	s := r.text(raw)
 	t, ok := rag.FirstInstant(s, time.UTC)
 	if !ok {
-		r.fail("%q is neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z", s)
+		r.fail("%q is neither a day like 2026-12-31 nor an instant like 2026-12-31T15:04:05Z", s)
 	}
 	r.q.AsOf = t
 }

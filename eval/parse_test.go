@@ -82,7 +82,7 @@ func TestParseReportsEveryProblemWithItsLine(t *testing.T) {
 		"line 3 (a) id: it is that of the question on line 1 too",
 		"line 4 (b): it is not answerable, but something answers it: one of the two is wrong",
 		`line 5 (c) answerable: it must be true or false, and is "no"`,
-		`line 5 (c) as_of: "soon" is neither a day like 2006-01-02 nor an instant like 2006-01-02T15:04:05Z`,
+		`line 5 (c) as_of: "soon" is neither a day like 2026-12-31 nor an instant like 2026-12-31T15:04:05Z`,
 		`line 5 (c) expiry_policy: "keep" (known: exclude, flag, ignore)`,
 		`line 5 (c) filters: column 7: expected a value after ">"`,
 		"line 5 (c): expiry_policy does nothing without a business date, as_of",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // runFormat is the version of a run's JSON form; see docs/formats.md.
@@ -191,7 +192,7 @@ func LoadRun(path string) (*Run, error) {
 
 func readRun(path string, data []byte) (*Run, error) {
 	var r Run
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := strict.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("%s: no run of `rag eval`: %v: %w", path, err, rag.ErrInvalid)
 	}
 	if r.Format != runFormat {

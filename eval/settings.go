@@ -13,11 +13,11 @@ import (
 
 // Settings say who judges answers: the section "evaluation" of rag.yaml.
 type Settings struct {
-	Enabled  *bool    `json:"enabled"`                 // default true; false: answers are not judged
-	Provider string   `json:"provider"`                // "composite", the default, joins the backends; or the name of one
-	Backends []string `json:"backends"`                // of BackendNames; default: all for which the engine has what they need
-	Metrics  []string `json:"metrics"`                 // each backend takes those that it has, default all; names of retrieval metrics are allowed, which are always measured
-	Repeat   int      `json:"repeat" range:"[0,1000]"` // times that the chat model judges each answer; default 1; at least 0
+	Enabled  *bool    `json:"enabled"`                          // default true; false: answers are not judged
+	Provider string   `json:"provider"`                         // "composite", the default, joins the backends; or the name of one
+	Backends []string `json:"backends"`                         // of BackendNames; default: all for which the engine has what they need
+	Metrics  []string `json:"metrics"`                          // each backend takes those that it has, default all; names of retrieval metrics are allowed, which are always measured
+	Repeat   int      `json:"repeat,omitzero" range:"[1,1000]"` // times that the chat model judges each answer; default 1; at least 0
 }
 
 // Backends of answers' metrics.
@@ -48,8 +48,28 @@ func ParseSettings(raw json.RawMessage) (Settings, error) {
 	if err := rag.DecodeSettings(raw, &s); err != nil {
 		return s, rag.InConfig("evaluation", err)
 	}
-	_, err := s.backends()
-	return s, err
+	names, err := s.backends()
+	if err != nil {
+		return s, err
+	}
+	if names == nil {
+		names = BackendNames
+	}
+	return s, s.checkMetrics(names)
+}
+
+// checkMetrics finds a metric that nothing measures, neither a backend of answers nor what is measured of what was found.
+func (s *Settings) checkMetrics(backends []string) error {
+	var known []string
+	for _, name := range backends {
+		known = append(known, backendMetrics[name]...)
+	}
+	for i, metric := range s.Metrics {
+		if !slices.Contains(known, metric) && !isRetrieval(metric) {
+			return rag.UnknownName(fmt.Sprintf("evaluation.metrics.%d", i), metric, append(known, sortedKeys(metricKinds)...))
+		}
+	}
+	return nil
 }
 
 // backends returns the names of the backends that are asked for; nil: all that can be had.
@@ -63,7 +83,11 @@ func (s *Settings) backends() ([]string, error) {
 			names[i] = other
 		}
 		if !slices.Contains(BackendNames, names[i]) {
-			return nil, &rag.ConfigError{Key: "evaluation", Err: fmt.Errorf("backend %q%s (known: %s): %w", name, rag.DidYouMean(name, BackendNames), strings.Join(BackendNames, ", "), rag.ErrInvalid)}
+			key := "evaluation.provider"
+			if named := s.Provider == "" || s.Provider == composite; named {
+				key = fmt.Sprintf("evaluation.backends.%d", i)
+			}
+			return nil, rag.UnknownName(key, name, BackendNames)
 		}
 	}
 	return names, nil
@@ -144,9 +168,16 @@ func EngineEvaluator(eng *rag.Engine, dataDir string, backends []string, repeat 
 
 // isRetrieval reports whether a name is that of a metric of what was found, with or without its places.
 func isRetrieval(name string) bool {
-	kind, _, _ := strings.Cut(name, "@")
+	kind, _, cut := strings.Cut(name, "@")
+	if kind == "hit_rate" {
+		name, kind = strings.Replace(name, kind, Hit, 1), Hit
+	}
+	if cut {
+		_, err := ParseMetric(name)
+		return err == nil
+	}
 	_, ok := metricKinds[kind]
-	return ok || kind == "hit_rate"
+	return ok
 }
 
 // possible are the backends that have what they need.

@@ -223,8 +223,14 @@ func overlay(base rag.Config, changes map[string]any) (rag.Config, error) {
 		return base, nil
 	}
 	var c rag.Config
-	data, err := json.Marshal(base)
+	data, err := json.Marshal(changes)
 	if err != nil {
+		return c, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
+	}
+	if err := rag.DecodeSettings(data, &c); err != nil { // alone: base may hold zeros, which stand for defaults
+		return c, err
+	}
+	if data, err = json.Marshal(base); err != nil {
 		return c, err
 	}
 	var all map[string]any
@@ -233,9 +239,10 @@ func overlay(base rag.Config, changes map[string]any) (rag.Config, error) {
 	}
 	merge(all, changes)
 	if data, err = json.Marshal(all); err != nil {
-		return c, fmt.Errorf("%v: %w", err, rag.ErrInvalid)
+		return c, err
 	}
-	return c, rag.DecodeSettings(data, &c)
+	c = rag.Config{}
+	return c, json.Unmarshal(data, &c)
 }
 
 // merge writes changes over values. The settings of another provider are not those of the one before.

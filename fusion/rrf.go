@@ -12,7 +12,7 @@ const DefaultRRFK = 60
 
 // RRFConfig holds the settings of [RRF].
 type RRFConfig struct {
-	K float64 `json:"k"` // rank constant, > 0; 0: DefaultRRFK. Larger values flatten the difference between ranks
+	K float64 `json:"k,omitzero" range:"(0,1000000]"` // rank constant, > 0; 0: DefaultRRFK. Larger values flatten the difference between ranks
 }
 
 // RRF returns a fuser that scores a document with the sum over the lists of weight / (K + rank), ranks from 1.

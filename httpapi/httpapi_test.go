@@ -256,7 +256,10 @@ func TestTheDomainIsRemembered(t *testing.T) {
 		t.Errorf("%s", j.body)
 	}
 	finds("", "new")
-	if j := ingest(c, `{"path":`+strconv.Quote(root)+`,"domain":"none"}`); j.get("state") != "done" {
+	c.post("/v1/ingest", `{"path":`+strconv.Quote(root)+`,"domain":"none"}`).wants(t, 422)
+	c.post("/v1/ingest", `{"path":`+strconv.Quote(root)+`,"domain":"fees","end_domain":true}`).wants(t, 422)
+	finds("", "new") // it is nobody's to end in passing
+	if j := ingest(c, `{"path":`+strconv.Quote(root)+`,"end_domain":true}`); j.get("state") != "done" {
 		t.Errorf("%s", j.body)
 	}
 	finds("", "both")

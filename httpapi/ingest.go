@@ -28,7 +28,8 @@ type ingesting struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the server's own where it is missing"`
 	Path       string `json:"path,omitempty" jsonschema:"file or folder of the server's machine, in a folder that was opened for it; a path that is not whole begins in that folder, or with its name"`
 	Manifest   string `json:"manifest,omitempty" jsonschema:"file that describes the files of path, or names its own; needs a domain, named or the collection's own"`
-	Domain     string `json:"domain,omitempty" jsonschema:"subject whose rules the documents follow, and the collection from now on; the collection's own where it is missing; none: it has none any more"`
+	Domain     string `json:"domain,omitempty" jsonschema:"subject whose rules the documents follow, and the collection from now on; the collection's own where it is missing"`
+	EndDomain  bool   `json:"end_domain,omitempty" jsonschema:"the collection has no domain any more, whoever uses it; not with domain or manifest"`
 	NoManifest bool   `json:"no_manifest,omitempty" jsonschema:"drop what manifests said of these files before"`
 	Force      bool   `json:"force,omitempty" jsonschema:"read again also what has not changed"`
 	Prune      bool   `json:"prune,omitempty" jsonschema:"remove documents of the folder whose file is gone"`
@@ -54,7 +55,7 @@ func ingest(c *call) (any, error) {
 	if err := c.read(&q); err != nil {
 		return nil, err
 	}
-	d, err := c.subject(q.Domain)
+	d, err := c.subject(&q)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,14 @@ func ingest(c *call) (any, error) {
 }
 
 // subject returns the domain that a request names; nil if it names none, and the collection's own is to be followed.
-func (c *call) subject(name string) (*domain.Domain, error) {
-	if name == "" || name == rag.None {
+func (c *call) subject(q *ingesting) (*domain.Domain, error) {
+	name := q.Domain
+	switch {
+	case q.EndDomain && (name != "" || q.Manifest != ""):
+		return nil, invalid("end_domain", "end_domain does not go with domain or manifest, which need one")
+	case name == rag.None:
+		return nil, invalid("domain", "an ingest follows the collection's domain: leave domain out, or end the domain for all who use the collection with end_domain")
+	case name == "":
 		return nil, nil
 	}
 	i := slices.IndexFunc(c.o.Domains, func(d *domain.Domain) bool { return d.Name == name })
@@ -137,7 +144,7 @@ func (c *call) start(q *ingesting, d *domain.Domain, title string, sets []rag.So
 	}
 	collection := c.collection(q.Collection)
 	req := rag.IngestRequest{
-		Collection: collection, Sources: c.charged(sets), NoDomain: q.Domain == rag.None, Forget: q.NoManifest, Force: q.Force, Prune: q.Prune, DryRun: q.DryRun,
+		Collection: collection, Sources: c.charged(sets), NoDomain: q.EndDomain, Forget: q.NoManifest, Force: q.Force, Prune: q.Prune, DryRun: q.DryRun,
 	}
 	if d != nil {
 		req.Domain = d
@@ -210,7 +217,7 @@ func (c *call) ingestUpload() (any, error) {
 	if len(names) == 0 {
 		return nil, errors.Join(invalid("file", "there is no file in the form"), drop())
 	}
-	d, err := c.subject(q.Domain)
+	d, err := c.subject(q)
 	if err != nil {
 		return nil, errors.Join(err, drop())
 	}
@@ -271,7 +278,7 @@ func (q *ingesting) set(part *multipart.Part) error {
 		return formError(err)
 	}
 	name, value := part.FormName(), string(b)
-	flags := map[string]*bool{"force": &q.Force, "dry_run": &q.DryRun, "no_manifest": &q.NoManifest}
+	flags := map[string]*bool{"force": &q.Force, "dry_run": &q.DryRun, "no_manifest": &q.NoManifest, "end_domain": &q.EndDomain}
 	texts := map[string]*string{"collection": &q.Collection, "domain": &q.Domain}
 	switch {
 	case len(b) > maxField:
@@ -283,7 +290,7 @@ func (q *ingesting) set(part *multipart.Part) error {
 			return invalid(name, "%s is %q: want true or false", name, cut(value))
 		}
 	default:
-		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: cut(name), Message: fmt.Sprintf("a form has no field %q: files, collection, domain, no_manifest, force, dry_run", cut(name))}
+		return &Error{Status: http.StatusBadRequest, Code: codeBadRequest, Field: cut(name), Message: fmt.Sprintf("a form has no field %q: files, collection, domain, end_domain, no_manifest, force, dry_run", cut(name))}
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ const (
 
 func (q *Quota) validate() error {
 	if q.PerMinute < 0 || q.Concurrent < 0 || q.TopK < 0 || q.IngestBytes < 0 {
-		return fmt.Errorf("http: quota %+v: nothing may be negative: %w", *q, rag.ErrInvalid)
+		return fmt.Errorf("http: a quota must not be negative: %w", rag.ErrInvalid)
 	}
 	return nil
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/internal/modelapi"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // AnthropicConfig sets up an [Anthropic].
 type AnthropicConfig struct {
 	ServiceConfig
-	Version   string `json:"version"`    // of the interface; "": AnthropicVersion
-	MaxTokens int    `json:"max_tokens"` // longest reply where a question does not say, since the service must be told; 0: 4,096; at least 0
+	Version   string `json:"version"`                                  // of the interface; "": AnthropicVersion
+	MaxTokens int    `json:"max_tokens,omitzero" range:"[1,10000000]"` // longest reply where a question does not say, since the service must be told; 0: 4,096; at least 0
 }
 
 // AnthropicVersion is the version of the interface that is asked for. It takes no temperature; TemperatureVersion does.
@@ -207,7 +208,7 @@ func (a messagesAPI) reader(req *rag.ChatRequest) reader {
 
 func (r *messagesReader) event(e httpjson.Event) (piece rag.ChatDelta, done bool, err error) {
 	var in messagesEvent
-	if err := json.Unmarshal(e.Data, &in); err != nil {
+	if err := strict.Unmarshal(e.Data, &in); err != nil {
 		return piece, false, fmt.Errorf("a piece of the reply is no JSON: %v", err)
 	}
 	switch in.Type {

@@ -36,14 +36,14 @@ type ServiceConfig struct {
 
 	NoImages bool `json:"no_images"` // the model sees no pictures: a question with one is ErrUnsupported, and not sent
 
-	FirstByteMS       int `json:"first_byte_timeout_ms"` // how long a reply may take to begin; 0: 120,000; at least 0
-	IdleMS            int `json:"idle_timeout_ms"`       // how long it may pause; 0: 60,000; at least 0
-	TimeoutMS         int `json:"timeout_ms"`            // of a whole reply; 0: 600,000; at least 0
-	Tries             int `json:"tries"`                 // at most, where another may help and nothing was shown yet; 0: 3; at least 0
-	RequestsPerMinute int `json:"requests_per_minute"`   // more wait; 0: any number; at least 0
-	Concurrent        int `json:"concurrent"`            // replies under way; more wait; 0: 10; at least 0
-	BreakAfter        int `json:"break_after"`           // failures in a row after which the service is left alone; 0: 5; below 0: never
-	BreakForMS        int `json:"break_for_ms"`          // how long then; 0: 60,000; at least 0
+	FirstByteMS       int `json:"first_byte_timeout_ms,omitzero" range:"[1,86400000]"` // how long a reply may take to begin; 0: 120,000; at least 0
+	IdleMS            int `json:"idle_timeout_ms,omitzero" range:"[1,86400000]"`       // how long it may pause; 0: 60,000; at least 0
+	TimeoutMS         int `json:"timeout_ms,omitzero" range:"[1,86400000]"`            // of a whole reply; 0: 600,000; at least 0
+	Tries             int `json:"tries,omitzero" range:"[1,1000]"`                     // at most, where another may help and nothing was shown yet; 0: 3; at least 0
+	RequestsPerMinute int `json:"requests_per_minute" range:"[0,1000000000]"`          // more wait; 0: any number; at least 0
+	Concurrent        int `json:"concurrent,omitzero" range:"[1,10000]"`               // replies under way; more wait; 0: 10; at least 0
+	BreakAfter        int `json:"break_after,omitzero" range:"[-1,1000000] but 0"`     // failures in a row after which the service is left alone; 0: 5; below 0: never
+	BreakForMS        int `json:"break_for_ms,omitzero" range:"[1,86400000]"`          // how long then; 0: 60,000; at least 0
 
 	Logger *slog.Logger `json:"-"` // told what a model was found to refuse; nil: nobody is
 }

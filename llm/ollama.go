@@ -5,17 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/internal/modelapi"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // OllamaConfig sets up an [Ollama].
 type OllamaConfig struct {
 	ServiceConfig
-	ContextTokens int    `json:"context_tokens"` // that question and reply may have together; what is beyond is cut off at the beginning without a word; 0: 8,192; at least 0
-	KeepAlive     string `json:"keep_alive"`     // how long the model stays in memory, such as 30m; "": the server's own
+	ContextTokens int    `json:"context_tokens,omitzero" range:"[1,10000000]"` // that question and reply may have together; what is beyond is cut off at the beginning without a word; 0: 8,192; at least 0
+	KeepAlive     string `json:"keep_alive"`                                   // how long the model stays in memory, such as 30m; "": the server's own
 }
 
 // ollamaTokens holds a question with its passages; the server's own default (4,096) cuts many.
@@ -34,12 +36,21 @@ func NewOllama(c OllamaConfig) (*Ollama, error) {
 	if c.ContextTokens < 0 {
 		return nil, fmt.Errorf("ollama: context_tokens cannot be below 0: %w", rag.ErrInvalid)
 	}
+	if !isKeepAlive(c.KeepAlive) {
+		return nil, &rag.ConfigError{Key: "keep_alive", Err: fmt.Errorf("want seconds such as 300s, minutes or hours such as 30m or 24h, or -1s for always: %w", rag.ErrInvalid)}
+	}
 	s, err := newService(modelapi.Ollama, c.ServiceConfig,
 		ollamaAPI{c.Model, cmp.Or(c.ContextTokens, ollamaTokens), c.KeepAlive})
 	if err != nil {
 		return nil, err
 	}
 	return &Ollama{s}, nil
+}
+
+// isKeepAlive reports whether Ollama can read a time to keep a model, which it asks for with a unit.
+func isKeepAlive(text string) bool {
+	_, err := time.ParseDuration(text)
+	return text == "" || err == nil
 }
 
 // ollamaAPI is Ollama's own protocol.
@@ -133,7 +144,7 @@ func (a ollamaAPI) reader(req *rag.ChatRequest) reader {
 
 func (r *ollamaReader) event(e httpjson.Event) (piece rag.ChatDelta, done bool, err error) {
 	var in ollamaEvent
-	if err := json.Unmarshal(e.Data, &in); err != nil {
+	if err := strict.Unmarshal(e.Data, &in); err != nil {
 		return piece, false, fmt.Errorf("a piece of the reply is no JSON: %v", err)
 	}
 	if in.Error != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
 	"github.com/seed-d8745b77/rag/internal/modelapi"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // OpenAIConfig sets up an [OpenAI]. With BaseURL it is for any service that speaks OpenAI's protocol.
@@ -159,7 +160,7 @@ func (a completions) body(req *rag.ChatRequest, without field) any {
 				r.ResponseFormat = &responseFormat{Type: "json_object"}
 			}
 		default:
-			r.ResponseFormat = &responseFormat{"json_schema", &openSchema{"reply", req.Schema, strict(req.Schema)}}
+			r.ResponseFormat = &responseFormat{"json_schema", &openSchema{"reply", req.Schema, isStrict(req.Schema)}}
 		}
 	}
 	for _, m := range messages {
@@ -245,7 +246,7 @@ func (r *completionsReader) event(e httpjson.Event) (piece rag.ChatDelta, done b
 		return piece, true, nil
 	}
 	var in completionsEvent
-	if err := json.Unmarshal(e.Data, &in); err != nil {
+	if err := strict.Unmarshal(e.Data, &in); err != nil {
 		return piece, false, fmt.Errorf("a piece of the reply is no JSON: %v", err)
 	}
 	if len(in.Error) > 0 && string(in.Error) != "null" {

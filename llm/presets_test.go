@@ -70,7 +70,7 @@ func TestSettingsThatCannotBeRight(t *testing.T) {
 		"no address":          {"openai", `{"model":"m","base_url":"localhost:8000"}`, "base_url"},
 		"a query":             {"openai", `{"model":"m","base_url":"https://h/v1?key=x"}`, "base_url"},
 		"a key with a blank":  {"openai", `{"model":"m","api_key":"sk canary"}`, "api_key"},
-		"a limit below 0":     {"ollama", `{"model":"m","tries":-1}`, "below 0"},
+		"a limit below 0":     {"ollama", `{"model":"m","tries":-1}`, "tries: want a whole number from 1"},
 		"no context":          {"ollama", `{"model":"m","context_tokens":-1}`, "context_tokens"},
 		"no length":           {"anthropic", `{"model":"m","max_tokens":-1}`, "max_tokens"},
 		"azure somewhere":     {"azure", `{"model":"m"}`, "base_url"},

@@ -18,9 +18,9 @@ func withSchema(messages []rag.ChatMessage, schema json.RawMessage) []rag.ChatMe
 	return append([]rag.ChatMessage{{Role: rag.RoleSystem, Text: words}}, out...)
 }
 
-// strict reports whether OpenAI's strict mode takes a schema: every object lists all its properties as required and
+// isStrict reports whether OpenAI's strict mode takes a schema: every object lists all its properties as required and
 // allows no others. Where it does not, the model is asked to try.
-func strict(schema json.RawMessage) bool {
+func isStrict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && strictValue(v)
 }

@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,8 +14,8 @@ import (
 
 // CodeConfig sets how source code is read.
 type CodeConfig struct {
-	Encoding string `json:"encoding"`  // WHATWG label for files without a byte order mark; "": by their bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Encoding string `json:"encoding"`                                     // WHATWG label for files without a byte order mark; "": by their bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // Code reads source code. Each function and type is a section titled by its name, methods by that of their type too
@@ -39,14 +40,12 @@ func NewCode(cfg CodeConfig) (*Code, error) {
 	return &Code{cfg}, nil
 }
 
+// codeExtensions are sorted once: formats are asked for with every source.
+var codeExtensions = slices.Sorted(maps.Keys(languageOfExtension))
+
 // Formats says: by extension.
 func (*Code) Formats() []rag.Format {
-	var extensions []string
-	for ext := range languageOfExtension {
-		extensions = append(extensions, ext)
-	}
-	slices.Sort(extensions)
-	return []rag.Format{{Name: "code", Extensions: extensions, MediaTypes: []string{"text/x-go", "text/x-python", "text/x-c", "text/x-java", "text/javascript", "application/javascript", "text/x-rust", "text/x-shellscript"}}}
+	return []rag.Format{{Name: "code", Extensions: slices.Clone(codeExtensions), MediaTypes: []string{"text/x-go", "text/x-python", "text/x-c", "text/x-java", "text/javascript", "application/javascript", "text/x-rust", "text/x-shellscript"}}}
 }
 
 // Load yields the one document of src.

@@ -16,10 +16,10 @@ import (
 
 // CSVConfig sets how tables in text are read.
 type CSVConfig struct {
-	Encoding  string `json:"encoding"`  // WHATWG label for files without a byte order mark; "": by their bytes
-	Separator string `json:"separator"` // one character between fields; "": the one of , ; tab and | that fits
-	NoHeader  bool   `json:"no_header"` // the first row is data; columns are named 1, 2, 3
-	MaxBytes  int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Encoding  string `json:"encoding"`                                     // WHATWG label for files without a byte order mark; "": by their bytes
+	Separator string `json:"separator"`                                    // one character between fields; "": the one of , ; tab and | that fits
+	NoHeader  bool   `json:"no_header"`                                    // the first row is data; columns are named 1, 2, 3
+	MaxBytes  int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // CSV reads comma-separated values and their relatives as pipe tables of about a chunk's size, each with the header, so
@@ -39,7 +39,7 @@ func NewCSV(cfg CSVConfig) (*CSV, error) {
 		return nil, err
 	}
 	if n := len([]rune(cfg.Separator)); n > 1 || strings.ContainsAny(cfg.Separator, "\"\r\n\ufffd") {
-		return nil, fmt.Errorf("separator %q: give one character, not a quote or line end: %w", cfg.Separator, rag.ErrInvalid)
+		return nil, &rag.ConfigError{Key: "separator", Err: fmt.Errorf("%q is none: give one character, not a quote or line end: %w", cfg.Separator, rag.ErrInvalid)}
 	}
 	return &CSV{cfg}, nil
 }

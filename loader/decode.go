@@ -95,7 +95,7 @@ var errBinary = fmt.Errorf("the bytes are no text: %w", rag.ErrUnsupported)
 func lookup(name string) (encoding.Encoding, error) {
 	enc, err := htmlindex.Get(name)
 	if err != nil {
-		return nil, fmt.Errorf("unknown encoding %q: use a WHATWG label such as gb18030, windows-1252, shift_jis: %w", name, rag.ErrInvalid)
+		return nil, &rag.ConfigError{Key: "encoding", Err: fmt.Errorf("%q is none: use a WHATWG label such as gb18030, windows-1252, shift_jis: %w", name, rag.ErrInvalid)}
 	}
 	if enc == simplifiedchinese.GBK {
 		return simplifiedchinese.GB18030, nil

@@ -12,10 +12,10 @@ import (
 
 // DOCXConfig sets how Word files are read.
 type DOCXConfig struct {
-	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
-	Comments    bool  `json:"comments"`     // reviewers' comments stand at the end, numbered [^c1] where they were made
-	Links       bool  `json:"links"`        // links to the web are [text](target) instead of their text alone
+	MaxBytes    int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	MaxUnzipped int64 `json:"max_unzipped,omitzero" range:"[1,1099511627776]"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	Comments    bool  `json:"comments"`                                        // reviewers' comments stand at the end, numbered [^c1] where they were made
+	Links       bool  `json:"links"`                                           // links to the web are [text](target) instead of their text alone
 }
 
 // DOCX reads Word files (Office Open XML, transitional and strict). Headings become "#" lines and sections, by outline

@@ -18,8 +18,8 @@ import (
 
 // EMLConfig sets how mail messages are read.
 type EMLConfig struct {
-	MaxBytes      int64 `json:"max_bytes"`      // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	NoAttachments bool  `json:"no_attachments"` // attachments are listed but not read
+	MaxBytes      int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	NoAttachments bool  `json:"no_attachments"`                               // attachments are listed but not read
 }
 
 // EML reads mail messages (RFC 5322 and MIME). The first document is the message: its subject as a heading, sender,

@@ -17,9 +17,9 @@ import (
 
 // EPUBConfig sets how books are read.
 type EPUBConfig struct {
-	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
-	Links       bool  `json:"links"`        // links to the web are [text](target) instead of their text alone
+	MaxBytes    int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	MaxUnzipped int64 `json:"max_unzipped,omitzero" range:"[1,1099511627776]"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	Links       bool  `json:"links"`                                           // links to the web are [text](target) instead of their text alone
 }
 
 // EPUB reads electronic books (EPUB 2 and 3): their chapters in reading order, each as [HTML] reads a page, with the

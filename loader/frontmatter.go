@@ -2,6 +2,7 @@ package loader
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // maxFrontMatter is how far from the beginning the closing line is looked for; written ones have a few hundred bytes.
@@ -46,12 +48,27 @@ func readFrontMatter(text string) frontMatter {
 		return frontMatter{}
 	}
 	if err != nil {
-		return frontMatter{warning: fmt.Sprintf("front matter could not be read and stays in the text: %s", oneLine(err))}
+		return frontMatter{warning: fmt.Sprintf("front matter could not be read and stays in the text: %s", inWords(err, block))}
 	}
 	return frontMatter{meta: flatMeta(values), length: length}
 }
 
-// oneLine returns an error's text on one line: YAML errors list one cause per line.
+// inWords says on one line what is wrong with front matter. Lines count from its first.
+func inWords(err error, block string) string {
+	var values *yaml.TypeError
+	switch {
+	case strings.HasPrefix(err.Error(), "toml: "):
+		return strings.TrimPrefix(oneLine(err), "toml: ")
+	case errors.As(err, &values) && strings.Contains(err.Error(), "cannot unmarshal"):
+		return "it must be keys and values"
+	case errors.As(err, &values): // keys that stand twice
+		return strings.Join(values.Errors, ", ")
+	}
+	line, message := strict.YAMLError(err, []byte(block))
+	return fmt.Sprintf("line %d: %s", line, message)
+}
+
+// oneLine returns an error's text on one line.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // frontMatterBlock returns what stands between the marker in the first line and the one that closes it, and the

@@ -15,9 +15,9 @@ import (
 
 // HTMLConfig sets how HTML is read.
 type HTMLConfig struct {
-	Encoding string `json:"encoding"`  // WHATWG label, over what a page declares; "": declared, else by the bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	Links    bool   `json:"links"`     // links are [text](target) instead of their text alone
+	Encoding string `json:"encoding"`                                     // WHATWG label, over what a page declares; "": declared, else by the bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Links    bool   `json:"links"`                                        // links are [text](target) instead of their text alone
 }
 
 // HTML reads the main content of a page as Markdown-like text: headings as # lines, pre as fenced code, tables as

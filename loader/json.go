@@ -14,10 +14,10 @@ import (
 
 // JSONConfig sets how JSON is read.
 type JSONConfig struct {
-	Text     string `json:"text"`      // name of the field that holds a record's text; "": the first of text, content, body, page_content
-	Title    string `json:"title"`     // name of the field that holds its title; "": the first of title, name, headline
-	Encoding string `json:"encoding"`  // WHATWG label for files without a byte order mark; "": by their bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Text     string `json:"text"`                                         // name of the field that holds a record's text; "": the first of text, content, body, page_content
+	Title    string `json:"title"`                                        // name of the field that holds its title; "": the first of title, name, headline
+	Encoding string `json:"encoding"`                                     // WHATWG label for files without a byte order mark; "": by their bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // JSON reads JSON and JSON Lines. Several values in a source, one after the other, are as many documents; so are the

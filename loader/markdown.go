@@ -10,8 +10,8 @@ import (
 
 // MarkdownConfig sets how Markdown is read.
 type MarkdownConfig struct {
-	Encoding string `json:"encoding"`  // WHATWG label for files without a byte order mark; "": by their bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Encoding string `json:"encoding"`                                     // WHATWG label for files without a byte order mark; "": by their bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // Markdown reads GitHub flavoured Markdown. The document's text is the source itself without byte order mark and

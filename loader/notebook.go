@@ -10,12 +10,13 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // NotebookConfig sets how notebooks are read.
 type NotebookConfig struct {
-	MaxBytes  int64 `json:"max_bytes"`  // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	NoOutputs bool  `json:"no_outputs"` // what the code printed and drew is left out
+	MaxBytes  int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	NoOutputs bool  `json:"no_outputs"`                                   // what the code printed and drew is left out
 }
 
 // Notebook reads Jupyter notebooks (nbformat 3 to 4): text cells as Markdown, code cells in fences, what they printed in
@@ -95,7 +96,7 @@ func (n *Notebook) parse(ctx context.Context, _ rag.Source, data []byte) (rag.Do
 		return rag.Document{}, err
 	}
 	var file notebookFile
-	if err := json.Unmarshal([]byte(d.text), &file); err != nil || file.Format == nil {
+	if err := strict.Unmarshal([]byte(d.text), &file); err != nil || file.Format == nil {
 		return rag.Document{}, fmt.Errorf("no notebook (%v): %w", err, rag.ErrInvalid)
 	}
 	w := notebookWriter{language: strings.ToLower(mdtext.Line(firstOf(file.Metadata.LanguageInfo.Name, file.Metadata.Kernelspec.Language))), outputs: !n.cfg.NoOutputs}

@@ -13,9 +13,9 @@ import (
 
 // PPTXConfig sets how presentations are read.
 type PPTXConfig struct {
-	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
-	NoNotes     bool  `json:"no_notes"`     // the speaker's notes are left out
+	MaxBytes    int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	MaxUnzipped int64 `json:"max_unzipped,omitzero" range:"[1,1099511627776]"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	NoNotes     bool  `json:"no_notes"`                                        // the speaker's notes are left out
 }
 
 // PPTX reads PowerPoint presentations (Office Open XML). Each slide is a page, and a section if it has a title: title

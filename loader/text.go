@@ -10,8 +10,8 @@ import (
 
 // TextConfig sets how plain text is read.
 type TextConfig struct {
-	Encoding string `json:"encoding"`  // WHATWG label such as "gb18030" for files without a byte order mark; "": by their bytes
-	MaxBytes int64  `json:"max_bytes"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	Encoding string `json:"encoding"`                                     // WHATWG label such as "gb18030" for files without a byte order mark; "": by their bytes
+	MaxBytes int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: DefaultMaxBytes
 }
 
 // Text reads plain text: every file whose bytes are text and that no other loader claims. The text is kept as it

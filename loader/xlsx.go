@@ -15,9 +15,9 @@ import (
 
 // XLSXConfig sets how workbooks are read.
 type XLSXConfig struct {
-	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
-	MaxUnzipped int64 `json:"max_unzipped"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
-	Hidden      bool  `json:"hidden"`       // hidden sheets are read too
+	MaxBytes    int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"`    // a larger source is ErrInvalid; 0: DefaultMaxBytes
+	MaxUnzipped int64 `json:"max_unzipped,omitzero" range:"[1,1099511627776]"` // a source whose parts are larger in all, in bytes, is ErrInvalid; 0: 512 MiB
+	Hidden      bool  `json:"hidden"`                                          // hidden sheets are read too
 }
 
 // XLSX reads Excel workbooks (Office Open XML). Each sheet is a section. Rows that follow one another are a table; long

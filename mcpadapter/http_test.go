@@ -300,3 +300,21 @@ func TestBadTokenListsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTokenListsNameTheLine(t *testing.T) {
+	for list, want := range map[string]string{
+		"[\n {\"token\":\"0123456789abcdef\",\"name\":\"a\"},\n {\"token\":\"x\",\"name\":\"b\"}\n]":                              "tokens:3: a token has at least",
+		"[\n {\"token\":\"0123456789abcdef\",\"name\":\"a\"},\n\n {\"token\":\"1123456789abcdef\"}]":                              "tokens:4: the token has no name",
+		"[{\"token\":\"0123456789abcdef\",\"name\":\"a\"},\n{\"token\":\"0123456789abcdef\",\"name\":\"b\"}]":                     "tokens:2: the token is that of another entry",
+		"[{\"token\":\"0123456789abcdef\",\"name\":7}]":                                                                           "tokens:1: name: want a text, got a number",
+		"[\n\n{\"0123456789abcdef\":\"a\"}]":                                                                                      "tokens:3: unknown key",
+		"[{\"token\":\"0123456789abcdef\",\n\"name\":\"a\"},\n {\"token\": 1123456789abcdef}]":                                    "tokens:3: want a list of objects",
+		"{\"0123456789abcdef\": \"a\"}":                                                                                           "tokens:1: want a list of objects",
+		"[{\"token\":\"0123456789abcdef\",\n\"name\":\"a\"}]\n x":                                                                 "tokens:3: want a list of objects",
+		"[{\"token\":\"0123456789abcdef\",\"name\":\"a\"},\n {\"token\":\"1123456789abcdef\",\"name\":\"b\",\"filter\":\"x =\"}]": "tokens:2: filter: column 4",
+	} {
+		if _, err := access.ParseTokens([]byte(list)); !errors.Is(err, rag.ErrInvalid) || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "123456789abcdef") {
+			t.Errorf("%s: %v, want %q", list, err, want)
+		}
+	}
+}

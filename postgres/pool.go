@@ -31,10 +31,10 @@ import (
 
 // Config says where the database is and how it is used.
 type Config struct {
-	DSN              string `json:"dsn"`                  // "postgres://user:password@host:5432/database?sslmode=verify-full", or "host=… dbname=…"; must be given. A secret
-	Schema           string `json:"schema"`               // of the tables; made if it is not there. Lower-case letters, digits and _, at most 40; "": "rag"
-	MaxConns         int    `json:"max_conns"`            // most connections of the process to a database under one set of settings; 0: 10; at least 2
-	StatementTimeout int    `json:"statement_timeout_ms"` // longest that one statement may take, in milliseconds; 0: 60,000; at least 1. A whole call may take ten times as long
+	DSN              string `json:"dsn"`                                                // "postgres://user:password@host:5432/database?sslmode=verify-full", or "host=… dbname=…"; must be given. A secret
+	Schema           string `json:"schema"`                                             // of the tables; made if it is not there. Lower-case letters, digits and _, at most 40; "": "rag"
+	MaxConns         int    `json:"max_conns,omitzero" range:"[2,10000]"`               // most connections of the process to a database under one set of settings; 0: 10; at least 2
+	StatementTimeout int    `json:"statement_timeout_ms,omitzero" range:"[1,86400000]"` // longest that one statement may take, in milliseconds; 0: 60,000; at least 1. A whole call may take ten times as long
 }
 
 // Defaults of [Config].

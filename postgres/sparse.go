@@ -21,11 +21,11 @@ import (
 // weights decide what is stored, and are part of the fingerprint.
 type SparseConfig struct {
 	Config
-	K1 float64 `json:"k1"` // how much repetition of a term counts, > 0; 0: 1.2
-	B  float64 `json:"b"`  // how much long passages are marked down, 0 to 1; 0: 0.75
+	K1 float64 `json:"k1,omitzero" range:"(0,1000000]"` // how much repetition of a term counts, > 0; 0: 1.2
+	B  float64 `json:"b,omitzero" range:"(0,1]"`        // how much long passages are marked down, 0 to 1; 0: 0.75
 
-	Title    float64 `json:"title_weight"`    // how often a word of the title counts, where one of the text counts once; in steps of 0.25, up to 16; 0: titles are not looked at
-	Headings float64 `json:"headings_weight"` // likewise of the headings
+	Title    float64 `json:"title_weight" range:"[0,16]"`    // how often a word of the title counts, where one of the text counts once; in steps of 0.25, up to 16; 0: titles are not looked at
+	Headings float64 `json:"headings_weight" range:"[0,16]"` // likewise of the headings
 }
 
 // Sparse ranks passages by their words as the embedded index does: by BM25 over the same terms, with statistics that are

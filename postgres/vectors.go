@@ -19,11 +19,11 @@ import (
 // VectorConfig holds the settings of [OpenVectors]. HalfVec, M and EFConstruction count for collections that are made later.
 type VectorConfig struct {
 	Config
-	HalfVec        bool `json:"halfvec"`         // index with half the bits of each number: half the memory. Scores stay exact, and what is stored does
-	M              int  `json:"m"`               // links of a node of the graph; 0: 16; 2 to 100
-	EFConstruction int  `json:"ef_construction"` // candidates looked at when a node is linked; 0: 64; at least twice M, at most 1,000
-	EFSearch       int  `json:"ef_search"`       // candidates looked at by a search; 0: 100, or twice what is asked for; 1 to 1,000
-	MaxScan        int  `json:"max_scan"`        // most vectors that a filtered search walks through in the graph before it compares all that match; 0: 20,000; at least 1
+	HalfVec        bool `json:"halfvec"`                                   // index with half the bits of each number: half the memory. Scores stay exact, and what is stored does
+	M              int  `json:"m,omitzero" range:"[2,100]"`                // links of a node of the graph; 0: 16; 2 to 100
+	EFConstruction int  `json:"ef_construction,omitzero" range:"[4,1000]"` // candidates looked at when a node is linked; 0: 64; at least twice M, at most 1,000
+	EFSearch       int  `json:"ef_search" range:"[0,1000]"`                // candidates looked at by a search; 0: 100, or twice what is asked for; 1 to 1,000
+	MaxScan        int  `json:"max_scan,omitzero" range:"[1,1000000000]"`  // most vectors that a filtered search walks through in the graph before it compares all that match; 0: 20,000; at least 1
 }
 
 // Defaults of [VectorConfig]: M, EFConstruction and MaxScan are those of pgvector. EFSearch of pgvector is 40, which finds

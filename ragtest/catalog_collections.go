@@ -47,7 +47,8 @@ func (s *catalogSuite) firstCommit() {
 
 func (s *catalogSuite) header() {
 	full := rag.Header{Embedder: "e/1", Dims: 384, Sparse: "bm25/1", Created: ingested, Dirty: true, Run: rag.RunReindex, Pending: []string{"a", "b"}, Touched: []string{"c"}, Generation: 3,
-		Domain: &rag.DomainRecord{Name: "fees", File: "file:///fees.yaml", Text: "name: fees\n"}, Manifests: []string{"file:///fees.jsonl"}}
+		Domain: &rag.DomainRecord{Name: "fees", File: "file:///fees.yaml", Text: "name: fees\n"}, Manifests: []string{"file:///fees.jsonl"},
+		Away: []rag.AwaySource{{URI: "file:///b.md", Given: rag.Given{Title: "B", Meta: rag.Meta{"country": "france"}}}, {URI: "file:///a.md", Given: rag.Given{Title: "A"}}}}
 	s.commit("c", paper("a", "1", 0), rag.Change{Header: &full})
 	s.wantInfos(rag.CollectionInfo{Name: "c", Header: full, Documents: 1, Updated: ingested})
 	s.commit("c", rag.Change{Header: &rag.Header{Dims: 1}})

@@ -22,13 +22,13 @@ const (
 
 // HTTPConfig sets up an [HTTP].
 type HTTPConfig struct {
-	URL       string `json:"url"`        // address that is posted to, with its path: ".../v2/rerank", ".../rerank"
-	Style     string `json:"style"`      // StyleCohere or StyleTEI; "": StyleCohere
-	Model     string `json:"model"`      // required by StyleCohere
-	Key       string `json:"key"`        // sent as a bearer token; "": none
-	MaxTokens int    `json:"max_tokens"` // longest pair that the model reads, in tokens; 0: passages are sent whole; at least 0
-	TimeoutMS int    `json:"timeout_ms"` // of one try; 0: 30,000; at least 0
-	Tries     int    `json:"tries"`      // at most, where another may help; 0: 3; at least 0
+	URL       string `json:"url"`                                      // address that is posted to, with its path: ".../v2/rerank", ".../rerank"
+	Style     string `json:"style"`                                    // StyleCohere or StyleTEI; "": StyleCohere
+	Model     string `json:"model"`                                    // required by StyleCohere
+	Key       string `json:"key"`                                      // sent as a bearer token; "": none
+	MaxTokens int    `json:"max_tokens" range:"[0,10000000]"`          // longest pair that the model reads, in tokens; 0: passages are sent whole; at least 0
+	TimeoutMS int    `json:"timeout_ms,omitzero" range:"[1,86400000]"` // of one try; 0: 30,000; at least 0
+	Tries     int    `json:"tries,omitzero" range:"[1,1000]"`          // at most, where another may help; 0: 3; at least 0
 }
 
 // HTTP asks a service. What does not answer is ErrUnavailable. It is safe for concurrent use.
@@ -52,8 +52,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("http reranker: url must be an address such as https://host/v2/rerank: %w", rag.ErrInvalid)
 	case c.Style != StyleCohere && c.Style != StyleTEI:
-		styles := []string{StyleCohere, StyleTEI}
-		return nil, fmt.Errorf("http reranker: unknown style %q%s (known: %s, %s): %w", c.Style, rag.DidYouMean(c.Style, styles), StyleCohere, StyleTEI, rag.ErrInvalid)
+		return nil, rag.UnknownName("style", c.Style, []string{StyleCohere, StyleTEI})
 	case c.Style == StyleCohere && c.Model == "":
 		return nil, fmt.Errorf("http reranker: style %s needs a model: %w", c.Style, rag.ErrInvalid)
 	case c.MaxTokens < 0 || c.TimeoutMS < 0 || c.Tries < 0:

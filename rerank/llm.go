@@ -20,9 +20,9 @@ const (
 
 // LLMConfig sets up an [LLM].
 type LLMConfig struct {
-	Mode     string `json:"mode"`      // Listwise or Pointwise; "": Listwise
-	MaxBytes int    `json:"max_bytes"` // of a passage that the model is shown; 0: 1,500; at least 0
-	Parallel int    `json:"parallel"`  // questions at once, pointwise; 0: 4; at least 0
+	Mode     string `json:"mode"`                                      // Listwise or Pointwise; "": Listwise
+	MaxBytes int    `json:"max_bytes,omitzero" range:"[1,1000000000]"` // of a passage that the model is shown; 0: 1,500; at least 0
+	Parallel int    `json:"parallel,omitzero" range:"[1,10000]"`       // questions at once, pointwise; 0: 4; at least 0
 }
 
 // LLM asks a chat model. A reply that cannot be read is ErrUnavailable, so the order of fusion stands. It is safe for
@@ -44,10 +44,9 @@ func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	}
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm reranker: it needs a chat model: configure llm, or give the engine one with rag.WithChatModel: %w", rag.ErrNotFound)
+		return nil, fmt.Errorf("llm reranker: it needs a chat model: configure llm: %w", rag.ErrNotFound)
 	case c.Mode != Listwise && c.Mode != Pointwise:
-		modes := []string{Listwise, Pointwise}
-		return nil, fmt.Errorf("llm reranker: unknown mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Listwise, Pointwise, rag.ErrInvalid)
+		return nil, rag.UnknownName("mode", c.Mode, []string{Listwise, Pointwise})
 	case c.MaxBytes < 0 || c.Parallel < 0:
 		return nil, fmt.Errorf("llm reranker: max_bytes and parallel cannot be below 0: %w", rag.ErrInvalid)
 	}

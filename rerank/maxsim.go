@@ -17,8 +17,8 @@ import (
 
 // MaxSimConfig sets up a [MaxSim].
 type MaxSimConfig struct {
-	MinBytes     int `json:"min_bytes"`     // a shorter sentence is joined with the next; 0: 40; at least 0
-	MaxSentences int `json:"max_sentences"` // of one text; longer texts are cut into so many equal parts; 0: 24; at least 0
+	MinBytes     int `json:"min_bytes,omitzero" range:"[1,1000000]"`     // a shorter sentence is joined with the next; 0: 40; at least 0
+	MaxSentences int `json:"max_sentences,omitzero" range:"[1,1000000]"` // of one text; longer texts are cut into so many equal parts; 0: 24; at least 0
 }
 
 // MaxSim scores a text by its sentence that is nearest to the question: the largest cosine, by the embedder of the

@@ -306,7 +306,7 @@ func TestLLMGuardsItsPrompt(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if _, err := rag.Default.Rerankers.New("llm", rag.Env{}, nil); !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), "WithChatModel") {
+	if _, err := rag.Default.Rerankers.New("llm", rag.Env{}, nil); !errors.Is(err, rag.ErrNotFound) || !strings.Contains(err.Error(), "configure llm") {
 		t.Errorf("without a chat model: %v", err)
 	}
 }

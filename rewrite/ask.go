@@ -14,8 +14,8 @@ import (
 
 // AskConfig bounds what a transformer asks a chat model.
 type AskConfig struct {
-	Tries     int `json:"tries"`      // for a reply that cannot be read; 0: 2; at least 0
-	TimeoutMS int `json:"timeout_ms"` // longest that all tries of a question take; 0: 8,000, which is within the engine's retrieval.rewrite_timeout_ms; at least 0
+	Tries     int `json:"tries,omitzero" range:"[1,1000]"`          // for a reply that cannot be read; 0: 2; at least 0
+	TimeoutMS int `json:"timeout_ms,omitzero" range:"[1,86400000]"` // longest that all tries of a question take; 0: 8,000, which is within the engine's retrieval.rewrite_timeout_ms; at least 0
 
 	Now func() time.Time `json:"-"` // nil: time.Now
 }
@@ -60,7 +60,7 @@ type asker struct {
 // newAsker returns the asker of a transformer. Without a model, and with wrong settings, it is ErrInvalid.
 func newAsker(method, task string, schema json.RawMessage, model rag.ChatModel, c AskConfig) (*asker, error) {
 	if model == nil {
-		return nil, fmt.Errorf("%s: it needs a chat model: give the engine one with rag.WithChatModel, or leave %s out of query_transforms: %w", method, method, rag.ErrInvalid)
+		return nil, fmt.Errorf("%s: it needs a chat model: configure llm, or leave %s out of query_transforms: %w", method, method, rag.ErrInvalid)
 	}
 	if err := c.fillDefaults(); err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)

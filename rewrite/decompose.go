@@ -8,9 +8,9 @@ import (
 
 // DecomposeConfig sets up a [Decompose].
 type DecomposeConfig struct {
-	Mode   string  `json:"mode"`   // Rules or LLM; "": LLM if there is a chat model
-	Max    int     `json:"max"`    // parts; 0: Most; 1 to Most
-	Weight float64 `json:"weight"` // of each part beside the whole question's 1; 0: 0.5
+	Mode   string  `json:"mode"`                             // Rules or LLM; "": LLM if there is a chat model
+	Max    int     `json:"max,omitzero" range:"[1,3]"`       // parts; 0: Most; 1 to Most
+	Weight float64 `json:"weight,omitzero" range:"(0,1000]"` // of each part beside the whole question's 1; 0: 0.5
 	AskConfig
 }
 
@@ -29,7 +29,7 @@ const decomposeTask = `You prepare questions for a search. You are shown a quest
 // NewDecompose returns the transformer; the model may be nil in mode rules. With wrong settings it is ErrInvalid.
 func NewDecompose(model rag.ChatModel, c DecomposeConfig) (*Decompose, error) {
 	var err error
-	if c.Mode, err = modeFor("decompose", c.Mode, model); err != nil {
+	if c.Mode, err = modeFor(c.Mode, model); err != nil {
 		return nil, err
 	}
 	if c.Max, err = checkMost("decompose", c.Max); err != nil {

@@ -13,8 +13,8 @@ import (
 
 // HistoryConfig sets up a [History].
 type HistoryConfig struct {
-	Mode     string `json:"mode"`      // Rules or LLM; "": LLM if there is a chat model
-	MaxTurns int    `json:"max_turns"` // messages before the question that are looked at, the last ones; 0: 10; at least 0
+	Mode     string `json:"mode"`                                   // Rules or LLM; "": LLM if there is a chat model
+	MaxTurns int    `json:"max_turns,omitzero" range:"[1,1000000]"` // messages before the question that are looked at, the last ones; 0: 10; at least 0
 	AskConfig
 }
 
@@ -47,7 +47,7 @@ func NewHistory(model rag.ChatModel, c HistoryConfig) (*History, error) {
 		c.MaxTurns = 10
 	}
 	var err error
-	if c.Mode, err = modeFor("history", c.Mode, model); err != nil {
+	if c.Mode, err = modeFor(c.Mode, model); err != nil {
 		return nil, err
 	}
 	h := &History{c: c}

@@ -11,7 +11,7 @@ import (
 
 // HyDEConfig sets up a [HyDE].
 type HyDEConfig struct {
-	Weight float64 `json:"weight"` // of the passage beside the question's 1; 0: 1
+	Weight float64 `json:"weight,omitzero" range:"(0,1000]"` // of the passage beside the question's 1; 0: 1
 	AskConfig
 }
 

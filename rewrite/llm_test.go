@@ -215,7 +215,7 @@ func TestSettings(t *testing.T) {
 		model               rag.ChatModel
 		says                string
 	}{
-		"multi_query without a model": {"multi_query", "", nil, "WithChatModel"},
+		"multi_query without a model": {"multi_query", "", nil, "configure llm"},
 		"hyde without a model":        {"hyde", "", nil, "hyde: it needs a chat model"},
 		"step_back without a model":   {"step_back", "", nil, "step_back: it needs a chat model"},
 		"mode llm without a model":    {"decompose", `{"mode": "llm"}`, nil, "decompose: it needs a chat model"},
@@ -223,7 +223,7 @@ func TestSettings(t *testing.T) {
 		"mode":                        {"decompose", `{"mode": "rule"}`, nil, `did you mean "rules"`},
 		"four wordings":               {"multi_query", `{"max": 4}`, model, "from 1 to 3"},
 		"minus one part":              {"decompose", `{"max": -1}`, model, "from 1 to 3"},
-		"weight":                      {"hyde", `{"weight": -1}`, model, "weight is -1"},
+		"weight":                      {"hyde", `{"weight": -1}`, model, "weight: want a number above 0"},
 		"tries":                       {"hyde", `{"tries": -1}`, model, "tries"},
 		"turns":                       {"history", `{"max_turns": -1}`, model, "max_turns"},
 		"unknown":                     {"hyde", `{"wait": 1}`, model, "unknown key"},

@@ -8,8 +8,8 @@ import (
 
 // MultiQueryConfig sets up a [MultiQuery].
 type MultiQueryConfig struct {
-	Max    int     `json:"max"`    // wordings; 0: Most; 1 to Most
-	Weight float64 `json:"weight"` // of each beside the question's 1; 0: 0.5
+	Max    int     `json:"max,omitzero" range:"[1,3]"`       // wordings; 0: Most; 1 to Most
+	Weight float64 `json:"weight,omitzero" range:"(0,1000]"` // of each beside the question's 1; 0: 0.5
 	AskConfig
 }
 

@@ -28,7 +28,7 @@ const (
 )
 
 // modeFor checks a mode and fills in the default: LLM where there is a model.
-func modeFor(method, mode string, model rag.ChatModel) (string, error) {
+func modeFor(mode string, model rag.ChatModel) (string, error) {
 	switch mode {
 	case "":
 		if model == nil {
@@ -38,8 +38,7 @@ func modeFor(method, mode string, model rag.ChatModel) (string, error) {
 	case Rules, LLM:
 		return mode, nil
 	}
-	modes := []string{Rules, LLM}
-	return "", fmt.Errorf("%s: mode %q%s (known: %s, %s): %w", method, mode, rag.DidYouMean(mode, modes), Rules, LLM, rag.ErrInvalid)
+	return "", rag.UnknownName("mode", mode, []string{Rules, LLM})
 }
 
 // Most is the most texts that a transformer finds for a question: each asks both indexes.

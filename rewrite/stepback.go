@@ -8,7 +8,7 @@ import (
 
 // StepBackConfig sets up a [StepBack].
 type StepBackConfig struct {
-	Weight float64 `json:"weight"` // of the general question beside the asked one's 1; 0: 0.5
+	Weight float64 `json:"weight,omitzero" range:"(0,1000]"` // of the general question beside the asked one's 1; 0: 0.5
 	AskConfig
 }
 

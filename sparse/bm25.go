@@ -27,8 +27,8 @@ const (
 // BM25Config holds the settings of [OpenBM25]. K1 and B work at search time: changing them needs no new ingest. The
 // others decide what is stored, and are part of the fingerprint.
 type BM25Config struct {
-	K1 float64 `json:"k1"` // how much repetition of a term counts, > 0; 0: DefaultK1. Below 0.01 only presence counts
-	B  float64 `json:"b"`  // how much long passages are marked down, 0 to 1; 0: DefaultB. 1e-9 is as good as not at all
+	K1 float64 `json:"k1,omitzero" range:"(0,1000000]"` // how much repetition of a term counts, > 0; 0: DefaultK1. Below 0.01 only presence counts
+	B  float64 `json:"b,omitzero" range:"(0,1]"`        // how much long passages are marked down, 0 to 1; 0: DefaultB. 1e-9 is as good as not at all
 
 	Fields FieldWeights `json:"fields"` // words of title and headings beside those of the text; zero: not looked at
 
@@ -41,8 +41,8 @@ type BM25Config struct {
 // added up before the score saturates. It comes on top of what Text holds: a text that the engine gives begins with
 // its headings already. In steps of 0.25, up to 16; 0: the field is not looked at.
 type FieldWeights struct {
-	Title    float64 `json:"title"`    // a common value is 2
-	Headings float64 `json:"headings"` // a common value is 1.5
+	Title    float64 `json:"title" range:"[0,16]"`    // a common value is 2
+	Headings float64 `json:"headings" range:"[0,16]"` // a common value is 1.5
 }
 
 // Segmenter cuts Chinese text into words.

@@ -1,7 +1,6 @@
 package splitter
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -21,8 +20,7 @@ func counterOf(unit string, tokens rag.TokenCounter) (rag.TokenCounter, error) {
 	case UnitWords:
 		return counter(func(text string) int { return len(strings.Fields(text)) }), nil
 	}
-	units := []string{UnitTokens, UnitCharacters, UnitWords}
-	return nil, fmt.Errorf("unit is %q%s (known: %s): %w", unit, rag.DidYouMean(unit, units), strings.Join(units, ", "), rag.ErrInvalid)
+	return nil, rag.UnknownName("unit", unit, []string{UnitTokens, UnitCharacters, UnitWords})
 }
 
 // counter is a function as a rag.TokenCounter.

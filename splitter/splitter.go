@@ -37,14 +37,14 @@ type Config struct {
 	// MaxTokens is the most tokens of a chunk's Text; 0: 200, or less if the embedder's window is below 256. At least 8.
 	// There is no default in another unit.
 	// The default leaves room in a window of 256 for special tokens and a heading path as context.
-	MaxTokens int `json:"max_tokens"`
+	MaxTokens int `json:"max_tokens,omitzero" range:"[8,10000000]"`
 	// OverlapTokens is the most tokens that a chunk which begins inside a paragraph repeats of the chunk before it, in
 	// whole sentences; 0: 15 % of MaxTokens; -1: none. At most half of MaxTokens. A sentence that is longer, or for
 	// which the chunk has no room, is not repeated at all.
-	OverlapTokens int `json:"overlap_tokens"`
+	OverlapTokens int `json:"overlap_tokens,omitzero" range:"[-1,5000000] but 0"`
 	// MinTokens is the size below which a part is not cut off if there is another place to cut; 0: a quarter of
 	// MaxTokens; -1: none. At most a third of MaxTokens. A section of its own may be smaller.
-	MinTokens int `json:"min_tokens"`
+	MinTokens int `json:"min_tokens,omitzero" range:"[-1,3333333] but 0"`
 }
 
 // Units of sizes. A tokenizer's token is three quarters of a word of English, and four characters.

@@ -42,14 +42,14 @@ const (
 // never removed.
 type JSONLConfig struct {
 	// MaxBytes is the size that no file grows beyond, unless one trace alone is longer; 0: 64 MiB.
-	MaxBytes int64 `json:"max_bytes"`
+	MaxBytes int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"`
 	// KeepFiles is the number of full files that are kept beside the one written to, newest first; 0: all.
-	KeepFiles int `json:"keep_files"`
+	KeepFiles int `json:"keep_files" range:"[0,1000000]"`
 	// KeepDays is how many days of 24 hours a file is kept after its newest trace. Each day then has files of its own, so
 	// that no trace is kept a day longer. What is too old goes when the next trace is recorded; 0: it is kept.
-	KeepDays int `json:"keep_days"`
+	KeepDays int `json:"keep_days" range:"[0,36500]"`
 	// MaxTotalBytes is what all files take together; a file is then at most a quarter of it. 0: 1 GiB, below 0: any size.
-	MaxTotalBytes int64 `json:"max_total_bytes"`
+	MaxTotalBytes int64 `json:"max_total_bytes,omitzero" range:"[-1,1125899906842624] but 0"`
 }
 
 // JSONL is the trace sink "jsonl": it appends each trace as one line of JSON to traces.jsonl in its directory. When

@@ -16,7 +16,7 @@ const defaultRingSize = 100
 // RingConfig sets how much a ring remembers.
 type RingConfig struct {
 	// Size is the number of traces that are kept; 0: 100.
-	Size int `json:"size"`
+	Size int `json:"size,omitzero" range:"[1,1000000]"`
 }
 
 // Ring is the trace sink "ring": it keeps the last traces in memory, and reads them back. It is safe for concurrent use.

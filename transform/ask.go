@@ -14,10 +14,10 @@ import (
 
 // LLMConfig bounds the questions of a step to a chat model.
 type LLMConfig struct {
-	MaxCalls  int `json:"max_llm_calls"` // in one ingest; what is left over is done by the next; 0: 1,000; below 0: no limit
-	Parallel  int `json:"parallel"`      // questions at once; 0: 4
-	Tries     int `json:"tries"`         // for a reply that cannot be read; 0: 2
-	TimeoutMS int `json:"timeout_ms"`    // longest that one reply may take; 0: 60,000
+	MaxCalls  int `json:"max_llm_calls,omitzero" range:"[-1,1000000000] but 0"` // in one ingest; what is left over is done by the next; 0: 1,000; below 0: no limit
+	Parallel  int `json:"parallel,omitzero" range:"[1,10000]"`                  // questions at once; 0: 4
+	Tries     int `json:"tries,omitzero" range:"[1,1000]"`                      // for a reply that cannot be read; 0: 2
+	TimeoutMS int `json:"timeout_ms,omitzero" range:"[1,86400000]"`             // longest that one reply may take; 0: 60,000
 
 	Replies *Replies `json:"-"` // where replies are kept; nil: in memory, as long as the transformer lives
 }
@@ -53,7 +53,7 @@ type asker struct {
 // prompt can be forgotten.
 func newAsker(step, task string, model rag.ChatModel, c LLMConfig) (*asker, error) {
 	if model == nil {
-		return nil, fmt.Errorf("%s: mode llm needs a chat model: configure llm, or give the engine one with rag.WithChatModel: %w", step, rag.ErrInvalid)
+		return nil, fmt.Errorf("%s: mode llm needs a chat model: configure llm: %w", step, rag.ErrInvalid)
 	}
 	if err := c.fillDefaults(); err != nil {
 		return nil, fmt.Errorf("%s: %w", step, err)

@@ -15,8 +15,8 @@ const MetaUnprocessed = "has_unprocessed_images"
 
 // CaptionConfig sets up a [Caption].
 type CaptionConfig struct {
-	MinSide int `json:"min_side"` // a picture with a shorter side, in pixels, is taken for decoration and passed over; 0: 32; at least 0
-	MaxSide int `json:"max_side"` // a larger picture is shown smaller; 0: 1,024; at least 0
+	MinSide int `json:"min_side,omitzero" range:"[1,1000000]"` // a picture with a shorter side, in pixels, is taken for decoration and passed over; 0: 32; at least 0
+	MaxSide int `json:"max_side,omitzero" range:"[1,1000000]"` // a larger picture is shown smaller; 0: 1,024; at least 0
 	LLMConfig
 }
 

@@ -22,8 +22,8 @@ const (
 
 // EnrichConfig sets up an [Enrich].
 type EnrichConfig struct {
-	Mode string `json:"mode"` // Rules or LLM; "": Rules
-	Tags int    `json:"tags"` // most tags of a passage; 0: 5; at least 0
+	Mode string `json:"mode"`                           // Rules or LLM; "": Rules
+	Tags int    `json:"tags,omitzero" range:"[1,1000]"` // most tags of a passage; 0: 5; at least 0
 	LLMConfig
 }
 
@@ -45,7 +45,7 @@ func NewEnrich(model rag.ChatModel, c EnrichConfig) (*Enrich, error) {
 	if c.Mode == "" {
 		c.Mode = Rules
 	}
-	if err := checkMode("enrich", c.Mode); err != nil {
+	if err := checkMode(c.Mode); err != nil {
 		return nil, err
 	}
 	if c.Tags < 0 {

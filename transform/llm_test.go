@@ -366,14 +366,14 @@ func TestSettingsAreChecked(t *testing.T) {
 	for _, tt := range []struct{ name, settings, want string }{
 		{"context", `{"mode": "heading"}`, `did you mean "headings"`},
 		{"context", `{"mode": "llm"}`, "needs a chat model"},
-		{"context", `{"mode": "llm", "max_document_bytes": -1}`, "must not be below 0"},
+		{"context", `{"mode": "llm", "max_document_bytes": -1}`, "max_document_bytes: want a whole number from 1"},
 		{"enrich", `{"mode": "ai"}`, "known: rules, llm"},
 		{"enrich", `{"mode": "llm"}`, "needs a chat model"},
-		{"enrich", `{"tags": -1}`, "must not be below 0"},
+		{"enrich", `{"tags": -1}`, "tags: want a whole number from 1"},
 		{"enrich", `{"model": "x"}`, "known: max_llm_calls, mode, parallel, tags, timeout_ms, tries"},
 		{"refine", `{"mode": "llm"}`, "needs a chat model"},
 		{"refine", `{"mode": "no"}`, "known: rules, llm"},
-		{"caption", `{"min_side": -1}`, "must not be below 0"},
+		{"caption", `{"min_side": -1}`, "min_side: want a whole number from 1"},
 		{"tables", `{"x": 1}`, "unknown key"},
 	} {
 		_, err := p.Transformers.New(tt.name, rag.Env{}, []byte(tt.settings))

@@ -38,7 +38,7 @@ func NewRefine(model rag.ChatModel, c RefineConfig) (*Refine, error) {
 	if c.Mode == "" {
 		c.Mode = Rules
 	}
-	if err := checkMode("refine", c.Mode); err != nil {
+	if err := checkMode(c.Mode); err != nil {
 		return nil, err
 	}
 	r := &Refine{c: c}

@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/seed-d8745b77/rag"
@@ -45,8 +44,7 @@ func newContext(env rag.Env, c contextSettings) (rag.Transformer, error) {
 		c.Replies = repliesIn(env)
 		return made(NewSituate(env.Chat, c.SituateConfig))
 	}
-	modes := []string{Headings, LLM}
-	return nil, fmt.Errorf("context: mode %q%s (known: %s, %s): %w", c.Mode, rag.DidYouMean(c.Mode, modes), Headings, LLM, rag.ErrInvalid)
+	return nil, rag.UnknownName("mode", c.Mode, []string{Headings, LLM})
 }
 
 // repliesIn keeps replies in the engine's data folder, if it has one.

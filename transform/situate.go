@@ -18,17 +18,16 @@ const (
 	LLM   = "llm"
 )
 
-func checkMode(step, mode string) error {
+func checkMode(mode string) error {
 	if mode != Rules && mode != LLM {
-		modes := []string{Rules, LLM}
-		return fmt.Errorf("%s: mode %q%s (known: %s, %s): %w", step, mode, rag.DidYouMean(mode, modes), Rules, LLM, rag.ErrInvalid)
+		return rag.UnknownName("mode", mode, []string{Rules, LLM})
 	}
 	return nil
 }
 
 // SituateConfig sets up a [Situate].
 type SituateConfig struct {
-	MaxDocumentBytes int `json:"max_document_bytes"` // of the document that the model is shown, around the passage; 0: 24,000; at least 0
+	MaxDocumentBytes int `json:"max_document_bytes,omitzero" range:"[1,1000000000]"` // of the document that the model is shown, around the passage; 0: 24,000; at least 0
 	LLMConfig
 }
 

@@ -9,7 +9,7 @@ import (
 
 // FlatConfig sets up a [Flat].
 type FlatConfig struct {
-	Workers int `json:"workers"` // goroutines a search of a large collection may use; 0: GOMAXPROCS; at least 0
+	Workers int `json:"workers" range:"[0,1024]"` // goroutines a search of a large collection may use; 0: GOMAXPROCS; at least 0
 }
 
 // Flat finds the nearest vectors exactly, by comparing the question with every vector whose record matches the filter.

@@ -11,13 +11,13 @@ import (
 
 // HNSWConfig sets up an [HNSW].
 type HNSWConfig struct {
-	M              int    `json:"m"`               // links of a node, twice as many on the lowest layer: more find more, and take memory; 0: 16; 4 to 64
-	EfConstruction int    `json:"ef_construction"` // candidates for the links of a new node: more build a better graph, more slowly; 0: 200; m to 4096
-	Ef             int    `json:"ef"`              // width of a search, at least as wide as K: more finds more, more slowly; 0: 64; 1 to 4096
-	Quantization   string `json:"quantization"`    // how vectors lie in memory: "int8" in eight bits a value, the best rescored exactly from the file; "none"; "": "int8"
-	ExactBelow     int    `json:"exact_below"`     // records below which a collection has no graph and all are compared; with a graph, so are those that a filter matches as long as they are fewer than the root of exact_below times all; 0: 20000; at least 1
-	Workers        int    `json:"workers"`         // goroutines that build the graph, or search without it; 0: GOMAXPROCS; at least 0
-	Seed           uint64 `json:"seed"`            // of the graph's layers: the same writes build the same graph
+	M              int    `json:"m,omitzero" range:"[4,64]"`                   // links of a node, twice as many on the lowest layer: more find more, and take memory; 0: 16; 4 to 64
+	EfConstruction int    `json:"ef_construction,omitzero" range:"[4,4096]"`   // candidates for the links of a new node: more build a better graph, more slowly; 0: 200; m to 4096
+	Ef             int    `json:"ef,omitzero" range:"[1,4096]"`                // width of a search, at least as wide as K: more finds more, more slowly; 0: 64; 1 to 4096
+	Quantization   string `json:"quantization"`                                // how vectors lie in memory: "int8" in eight bits a value, the best rescored exactly from the file; "none"; "": "int8"
+	ExactBelow     int    `json:"exact_below,omitzero" range:"[1,1000000000]"` // records below which a collection has no graph and all are compared; with a graph, so are those that a filter matches as long as they are fewer than the root of exact_below times all; 0: 20000; at least 1
+	Workers        int    `json:"workers" range:"[0,4096]"`                    // goroutines that build the graph, or search without it; 0: GOMAXPROCS; at least 0
+	Seed           uint64 `json:"seed"`                                        // of the graph's layers: the same writes build the same graph
 }
 
 // Defaults of [HNSWConfig]; docs/adr/0013-vector-stores.md has the measurements.
@@ -96,8 +96,7 @@ func (c *HNSWConfig) fill() error {
 		c.Quantization = QuantizationInt8
 	case QuantizationInt8, QuantizationNone:
 	default:
-		return fmt.Errorf("hnsw: quantization is %q%s, it must be %q or %q: %w", c.Quantization,
-			rag.DidYouMean(c.Quantization, []string{QuantizationInt8, QuantizationNone}), QuantizationInt8, QuantizationNone, rag.ErrInvalid)
+		return rag.UnknownName("quantization", c.Quantization, []string{QuantizationInt8, QuantizationNone})
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 
 // LLMConfig sets up an [LLM].
 type LLMConfig struct {
-	MaxBytes int `json:"max_bytes"` // of a passage that the model is shown; 0: 6,000; at least 0
-	Batch    int `json:"batch"`     // claims in one question; 0: 8; at least 0
+	MaxBytes int `json:"max_bytes,omitzero" range:"[1,1000000000]"` // of a passage that the model is shown; 0: 6,000; at least 0
+	Batch    int `json:"batch,omitzero" range:"[1,10000]"`          // claims in one question; 0: 8; at least 0
 }
 
 // LLM has a chat model judge, which is best another one than wrote the answer. It is safe for concurrent use if the model is.
@@ -35,7 +35,7 @@ var _ rag.Verifier = (*LLM)(nil)
 func NewLLM(model rag.ChatModel, c LLMConfig) (*LLM, error) {
 	switch {
 	case model == nil:
-		return nil, fmt.Errorf("llm verifier: it needs a chat model: configure one, or use the verifier overlap: %w", rag.ErrNotFound)
+		return nil, fmt.Errorf("llm verifier: it needs a chat model: configure llm, or use the verifier overlap: %w", rag.ErrNotFound)
 	case c.MaxBytes < 0 || c.Batch < 0:
 		return nil, fmt.Errorf("llm verifier: max_bytes and batch must not be below 0: %w", rag.ErrInvalid)
 	}

@@ -18,8 +18,8 @@ import (
 
 // OverlapConfig sets up an [Overlap].
 type OverlapConfig struct {
-	Coverage   float64 `json:"coverage"`   // share of a claim's words that the sentences must have; 0: 0.7; above 0 to 1
-	Similarity float64 `json:"similarity"` // cosine from which sentences in other words, or another language, say the same; 0: 0.72; above 0 to 1. Used where there is an embedder that knows the languages
+	Coverage   float64 `json:"coverage,omitzero" range:"(0,1]"`   // share of a claim's words that the sentences must have; 0: 0.7; above 0 to 1
+	Similarity float64 `json:"similarity,omitzero" range:"(0,1]"` // cosine from which sentences in other words, or another language, say the same; 0: 0.72; above 0 to 1. Used where there is an embedder that knows the languages
 }
 
 // Overlap judges without a chat model. A claim is supported if it stands in the passage as it is. Else up to three

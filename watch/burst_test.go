@@ -106,15 +106,15 @@ func TestWhichChangesCount(t *testing.T) {
 
 func TestNewsAreToldOnceAndWhenTheyChange(t *testing.T) {
 	uri := func(name string) string { return rag.FileURI(filepath.FromSlash("/home/docs/" + name)) }
-	n := news{failed: map[string]string{}, skipped: map[string]string{}}
+	n := news{failed: map[string]string{}, skipped: map[string]string{}} // what is nil was never told
 	told := func(changed string, failures ...rag.SourceFailure) int {
 		var b burst
 		if changed != "" {
 			b.add(filepath.FromSlash(changed), time.Now())
 		}
-		r := rag.IngestReport{Failed: failures, Skipped: []rag.SourceNote{{URI: uri("x.bin"), Message: "no loader"}}}
+		r := rag.IngestReport{Failed: failures, Skipped: []rag.SourceNote{{URI: uri("x.bin"), Message: "no loader"}}, Warnings: []rag.SourceNote{{URI: uri("b.md"), Message: "no country"}}}
 		n.filter(&r, b)
-		return 10*len(r.Skipped) + len(r.Failed)
+		return 100*len(r.Warnings) + 10*len(r.Skipped) + len(r.Failed)
 	}
 	a, b := rag.SourceFailure{URI: uri("sub/a.md"), Error: "no text"}, rag.SourceFailure{URI: uri("b.md"), Error: "no text"}
 	other := a
@@ -124,9 +124,9 @@ func TestNewsAreToldOnceAndWhenTheyChange(t *testing.T) {
 		failures []rag.SourceFailure
 		want     int
 	}{
-		{"", []rag.SourceFailure{a}, 11},
+		{"", []rag.SourceFailure{a}, 111},
 		{"", []rag.SourceFailure{a}, 0},
-		{"/home/docs/b.md", []rag.SourceFailure{a, b}, 1},
+		{"/home/docs/b.md", []rag.SourceFailure{a, b}, 101},
 		{"/home/docs/sub/a.md", []rag.SourceFailure{a, b}, 1}, // it was written again, and is no better
 		{"/home/docs/sub", []rag.SourceFailure{a, b}, 1},
 		{"", []rag.SourceFailure{other, b}, 1},

@@ -73,7 +73,10 @@ func worthTelling(r *rag.IngestReport) bool {
 }
 
 // news remembers what was told of sources that are in every report while they are there.
-type news struct{ failed, skipped map[string]string } // by URI: what was told
+type news struct {
+	failed, skipped map[string]string // by URI: what was told
+	warned          map[rag.SourceNote]bool
+}
 
 // filter takes out of a report what was told before and did not change since.
 func (n *news) filter(r *rag.IngestReport, since burst) {
@@ -93,6 +96,14 @@ func (n *news) filter(r *rag.IngestReport, since burst) {
 			passed = append(passed, s)
 		}
 	}
-	n.failed, n.skipped = failed, skipped
-	r.Failed, r.Skipped = fresh, passed
+	warned := map[rag.SourceNote]bool{}
+	warnings := []rag.SourceNote{}
+	for _, w := range r.Warnings {
+		warned[w] = true
+		if !n.warned[w] || since.touches(w.URI) {
+			warnings = append(warnings, w)
+		}
+	}
+	n.failed, n.skipped, n.warned = failed, skipped, warned
+	r.Failed, r.Skipped, r.Warnings = fresh, passed, warnings
 }

@@ -37,7 +37,7 @@ type Config struct {
 
 // Pass is the outcome of one ingest.
 type Pass struct {
-	// Report is that of the ingest, in which Failed and Skipped hold only what is new: a source that fails is told once,
+	// Report is that of the ingest, in which Failed, Skipped and Warnings hold only what is new: a source that fails is told once,
 	// and again when it, or its error, has changed. nil if Err is set.
 	Report *rag.IngestReport
 	Err    error // why there was no ingest, or no whole one; it is tried again. Told once until it changes

@@ -303,3 +303,39 @@ func TestEndInTheMiddleOfAPass(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// A file that is away when a pass looks, and comes back, has what was said of it.
+func TestAFileThatComesBackIsTheOneItWas(t *testing.T) {
+	first := true
+	w := follow(t, func(c *watch.Config) {
+		docs := c.Paths[0]
+		c.Request = func() (rag.IngestRequest, error) {
+			set := rag.Dir(docs)
+			all, said := set.All, first
+			first = false
+			set.All = func(yield func(rag.Source, error) bool) {
+				for src, err := range all {
+					if said {
+						src.Title = "What was said of it"
+					}
+					if !yield(src, err) {
+						return
+					}
+				}
+			}
+			return rag.IngestRequest{Sources: []rag.Sources{set}, Prune: true}, nil
+		}
+	}, "a.md", "b.md")
+	away := filepath.Join(t.TempDir(), "a.md")
+	w.must(os.Rename(w.path("a.md"), away))
+	told := w.until(map[string]string{"b.md": "b.md"})
+	if rep := told[len(told)-1].Report; len(rep.Warnings) != 1 || rep.Deleted != 1 {
+		t.Errorf("%+v", rep)
+	}
+	w.must(os.Rename(away, w.path("a.md")))
+	w.until(map[string]string{"a.md": "a.md", "b.md": "b.md"})
+	e, err := w.Entry(t.Context(), "", rag.FileURI(w.path("a.md")))
+	if w.must(err); e.Title != "What was said of it" {
+		t.Errorf("its title is %q", e.Title)
+	}
+}

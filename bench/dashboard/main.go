@@ -55,7 +55,7 @@ func run(ctx context.Context, chunks, traces, loads, each int) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	config := rag.DefaultConfig()
-	config.Splitter = rag.ProviderConfig{Provider: "recursive", Settings: json.RawMessage(`{"max_tokens": 32, "min_tokens": 1, "overlap_tokens": 0}`)}
+	config.Splitter = rag.ProviderConfig{Provider: "recursive", Settings: json.RawMessage(`{"max_tokens": 32, "min_tokens": 1}`)}
 	eng, err := rag.Open(dir, rag.WithConfig(config), rag.WithEmbedder(&ragtest.HashEmbedder{Dims: 64}))
 	if err != nil {
 		return err

@@ -25,17 +25,17 @@ import (
 
 // Config names the model and how it is meant to be used, as its card tells.
 type Config struct {
-	Dir            string   `json:"dir"`             // folder with an ONNX file, tokenizer.json and, if the model has one, config.json; required
-	File           string   `json:"file"`            // name of the ONNX file in Dir; "": the only one, or model.onnx
-	Name           string   `json:"name"`            // of the model, in fingerprints; "": the last element of Dir
-	Output         string   `json:"output"`          // output of the model to use; "": its first
-	Pooling        string   `json:"pooling"`         // of an output for each token: "mean" or "cls"; "": mean. Must be "" where the output is one vector for the text
-	MaxTokens      int      `json:"max_tokens"`      // longest input, special tokens included; 0: what config.json says, else 512
-	QuestionPrefix string   `json:"question_prefix"` // put before questions: "query: "
-	PassagePrefix  string   `json:"passage_prefix"`  // put before passages: "passage: "
-	Languages      []string `json:"languages"`       // BCP 47 primary tags in which the vectors mean something; none: any
-	Library        string   `json:"library"`         // ONNX Runtime's shared library or its folder; "": where the system looks. With the tag ORT only
-	Threads        int      `json:"threads"`         // of ONNX Runtime; 0: one for each core. With the tag ORT only; hugot's own backend uses all processors
+	Dir            string   `json:"dir"`                             // folder with an ONNX file, tokenizer.json and, if the model has one, config.json; required
+	File           string   `json:"file"`                            // name of the ONNX file in Dir; "": the only one, or model.onnx
+	Name           string   `json:"name"`                            // of the model, in fingerprints; "": the last element of Dir
+	Output         string   `json:"output"`                          // output of the model to use; "": its first
+	Pooling        string   `json:"pooling"`                         // of an output for each token: "mean" or "cls"; "": mean. Must be "" where the output is one vector for the text
+	MaxTokens      int      `json:"max_tokens" range:"[0,10000000]"` // longest input, special tokens included; 0: what config.json says, else 512
+	QuestionPrefix string   `json:"question_prefix"`                 // put before questions: "query: "
+	PassagePrefix  string   `json:"passage_prefix"`                  // put before passages: "passage: "
+	Languages      []string `json:"languages"`                       // BCP 47 primary tags in which the vectors mean something; none: any
+	Library        string   `json:"library"`                         // ONNX Runtime's shared library or its folder; "": where the system looks. With the tag ORT only
+	Threads        int      `json:"threads" range:"[0,1024]"`        // of ONNX Runtime; 0: one for each core. With the tag ORT only; hugot's own backend uses all processors
 }
 
 // The ways to make one vector of a text from those of its tokens.
@@ -72,7 +72,7 @@ func New(c Config) (*Embedder, error) {
 		return nil, fmt.Errorf("dir is missing: want the folder of an ONNX model: %w", rag.ErrInvalid)
 	}
 	if c.Pooling != "" && c.Pooling != poolMean && c.Pooling != poolCLS {
-		return nil, fmt.Errorf("unknown pooling %q%s (known: %s, %s): %w", c.Pooling, rag.DidYouMean(c.Pooling, []string{poolMean, poolCLS}), poolMean, poolCLS, rag.ErrInvalid)
+		return nil, rag.UnknownName("pooling", c.Pooling, []string{poolMean, poolCLS})
 	}
 	run, err := onnx.Open(onnx.Config{Dir: c.Dir, File: c.File, Output: c.Output, MaxTokens: c.MaxTokens, Library: c.Library, Threads: c.Threads})
 	if err != nil {

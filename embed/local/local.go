@@ -22,16 +22,16 @@ type Config struct {
 	// $RAG_MODEL_DIR and the user's cache. Or the path of a folder, absolute or beginning with a dot, that holds
 	// config.json, tokenizer.json and model.safetensors of an encoder of the BERT family.
 	Model    string `json:"model"`
-	ModelDir string `json:"model_dir"` // folder of model folders, searched first; "": none
-	Threads  int    `json:"threads"`   // most threads at work for one Embedder; 0: GOMAXPROCS
+	ModelDir string `json:"model_dir"`                // folder of model folders, searched first; "": none
+	Threads  int    `json:"threads" range:"[0,1024]"` // most threads at work for one Embedder; 0: GOMAXPROCS
 
 	// What the card of a model says; for the path of a folder only.
-	Name           string   `json:"name"`            // in fingerprints; "": the folder's name
-	Pooling        string   `json:"pooling"`         // "mean" or "cls"; "": what 1_Pooling/config.json in the folder says
-	QuestionPrefix string   `json:"question_prefix"` // put before each question
-	PassagePrefix  string   `json:"passage_prefix"`  // put before each passage
-	MaxTokens      int      `json:"max_tokens"`      // longest input, special tokens included; 0: what the model has, at most 512
-	Languages      []string `json:"languages"`       // BCP 47 primary tags that the model knows; empty: any
+	Name           string   `json:"name"`                            // in fingerprints; "": the folder's name
+	Pooling        string   `json:"pooling"`                         // "mean" or "cls"; "": what 1_Pooling/config.json in the folder says
+	QuestionPrefix string   `json:"question_prefix"`                 // put before each question
+	PassagePrefix  string   `json:"passage_prefix"`                  // put before each passage
+	MaxTokens      int      `json:"max_tokens" range:"[0,10000000]"` // longest input, special tokens included; 0: what the model has, at most 512
+	Languages      []string `json:"languages"`                       // BCP 47 primary tags that the model knows; empty: any
 }
 
 // Embedder turns texts into vectors of unit length. It is safe for concurrent use; concurrent calls share its threads.

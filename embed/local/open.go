@@ -76,7 +76,7 @@ func checkCard(c Config) error {
 		return fmt.Errorf("max_tokens is %d: want 0 (what the model has, at most 512) or at least %d: %w", c.MaxTokens, leastTokens, rag.ErrInvalid)
 	}
 	if c.Pooling != "" && c.Pooling != modelhub.PoolingMean && c.Pooling != modelhub.PoolingCLS {
-		return fmt.Errorf("pooling is %q: want %q or %q: %w", c.Pooling, modelhub.PoolingMean, modelhub.PoolingCLS, rag.ErrInvalid)
+		return rag.UnknownName("pooling", c.Pooling, []string{modelhub.PoolingMean, modelhub.PoolingCLS})
 	}
 	// A folder that is not there says nothing about pooling either: opening it gives the better error.
 	if c.Pooling == "" && len(modelhub.Missing(c.Model)) == 0 && !modelrun.SaysPooling(c.Model) {

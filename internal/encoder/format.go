@@ -5,8 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // A weights file holds a model as it is shipped. All numbers are little endian:
@@ -111,7 +112,7 @@ func openWeights(file []byte) (*weights, error) {
 		return nil, fmt.Errorf("header of %d bytes in a file of %d: %w", n, len(file), ErrFormat)
 	}
 	var h header
-	if err := json.Unmarshal(body[prefixSize:prefixSize+n], &h); err != nil {
+	if err := strict.Unmarshal(body[prefixSize:prefixSize+n], &h); err != nil {
 		return nil, fmt.Errorf("header: %v: %w", err, ErrFormat)
 	}
 	if err := h.Config.validate(); err != nil {

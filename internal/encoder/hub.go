@@ -1,7 +1,6 @@
 package encoder
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag/internal/simd"
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Files of a model's folder.
@@ -99,7 +99,7 @@ func parseConfig(raw []byte) (Config, error) {
 		Padding       int               `json:"pad_token_id"`
 		Labels        map[string]string `json:"id2label"`
 	}{Activation: "gelu", Padding: -1}
-	if err := json.Unmarshal(raw, &c); err != nil {
+	if err := strict.Unmarshal(raw, &c); err != nil {
 		return Config{}, fmt.Errorf("%v: %w", err, ErrFormat)
 	}
 	if c.Activation != "gelu" {
@@ -150,7 +150,7 @@ func readPooling(dir, asked string) (string, error) {
 		CLS  bool `json:"pooling_mode_cls_token"`
 		Mean bool `json:"pooling_mode_mean_tokens"`
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err := strict.Unmarshal(raw, &p); err != nil {
 		return "", fmt.Errorf("%s: %v: %w", name, err, ErrFormat)
 	}
 	if p.CLS == p.Mean {

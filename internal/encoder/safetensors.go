@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Tensor is a weight of one or two dimensions.
@@ -36,7 +38,7 @@ func openSafetensors(file []byte, config Config) (*weights, error) {
 // parseSafetensors finds the tensors in the header of a safetensors file that has so many bytes of data behind it.
 func parseSafetensors(header []byte, size int, config Config) (*weights, error) {
 	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(header, &entries); err != nil {
+	if err := strict.Unmarshal(header, &entries); err != nil {
 		return nil, fmt.Errorf("safetensors header: %v: %w", err, ErrFormat)
 	}
 	delete(entries, "__metadata__")
@@ -63,7 +65,7 @@ func (w *weights) addSafetensor(name string, raw json.RawMessage) error {
 		Shape   []int  `json:"shape"`
 		Offsets [2]int `json:"data_offsets"`
 	}
-	if err := json.Unmarshal(raw, &e); err != nil {
+	if err := strict.Unmarshal(raw, &e); err != nil {
 		return fmt.Errorf("tensor %s: %v: %w", name, err, ErrFormat)
 	}
 	form, ok := map[string]Form{"F32": Float32, "F16": float16, "BF16": bfloat16}[e.Type]

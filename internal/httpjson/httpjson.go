@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // Defaults of a [Client].
@@ -207,7 +209,7 @@ func (c *Client) once(ctx context.Context, method, url string, body []byte, out 
 	if out == nil {
 		return nil
 	}
-	if err := json.Unmarshal(data, out); err != nil {
+	if err := strict.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("%w: %v: %s", errReply, err, c.Excerpt(data))
 	}
 	if v, ok := out.(Verdict); ok {

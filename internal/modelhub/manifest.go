@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // ManifestName is the file in a pulled model's folder that says what was pulled.
@@ -60,7 +62,7 @@ func readManifest(dir string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	var m Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if err := strict.Unmarshal(raw, &m); err != nil {
 		return Manifest{}, fmt.Errorf("%s: %v: %w", filepath.Join(dir, ManifestName), err, ErrMismatch)
 	}
 	return m, nil

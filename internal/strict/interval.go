@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -8,13 +9,18 @@ import (
 	"strings"
 )
 
-// rangeTag is the key of a struct tag that says which numbers a field may have: "[1,10000]", or "(0,1]" without its least.
+// rangeTag is the key of a struct tag that says which numbers a field may have: "[1,10000]", or "(0,1]" without its least, or
+// "[-1,10] but 0" where 0 stands for another number.
 const rangeTag = "range"
+
+// butZero is the end of a tag whose interval lacks the zero in its midst.
+const butZero = " but 0"
 
 // Interval is the numbers from Least to Most.
 type Interval struct {
 	Least, Most float64
 	Above       bool // Least itself is not in it
+	ButZero     bool // nor is 0
 }
 
 // IntervalOf returns the interval of a field; ok is false if its tag names none. A tag that cannot be read panics: it is part
@@ -24,12 +30,14 @@ func IntervalOf(f reflect.StructField) (i Interval, ok bool) {
 	if !ok {
 		return i, false
 	}
-	least, most, cut := strings.Cut(strings.TrimSuffix(strings.TrimLeft(tag, "[("), "]"), ",")
+	numbers, butZero := strings.CutSuffix(tag, butZero)
+	least, most, cut := strings.Cut(strings.TrimSuffix(strings.TrimLeft(numbers, "[("), "]"), ",")
 	var wrong, wrongToo error
+	i.ButZero = butZero
 	i.Above = strings.HasPrefix(tag, "(")
 	i.Least, wrong = strconv.ParseFloat(least, 64)
 	i.Most, wrongToo = strconv.ParseFloat(most, 64)
-	if !cut || wrong != nil || wrongToo != nil || !(i.Least < i.Most) || !strings.HasSuffix(tag, "]") {
+	if !cut || wrong != nil || wrongToo != nil || !(i.Least < i.Most) || !strings.HasSuffix(numbers, "]") {
 		panic("strict: the field " + f.Name + " has the range " + tag)
 	}
 	return i, true
@@ -37,19 +45,25 @@ func IntervalOf(f reflect.StructField) (i Interval, ok bool) {
 
 // Has reports whether x is in the interval; NaN never is.
 func (i Interval) Has(x float64) bool {
-	return x <= i.Most && (x > i.Least || x == i.Least && !i.Above)
+	return x <= i.Most && (x > i.Least || x == i.Least && !i.Above) && !(x == 0 && i.ButZero)
 }
 
-// String returns "from 1 to 10000" or "above 0, at most 1".
+// String returns "from 1 to 10000", "above 0, at most 1" or "from -1 to 10 but not 0".
 func (i Interval) String() string {
-	if i.Above {
+	switch {
+	case i.Above:
 		return "above " + number(i.Least) + ", at most " + number(i.Most)
+	case i.ButZero:
+		return "from " + number(i.Least) + " to " + number(i.Most) + " but not 0"
 	}
 	return "from " + number(i.Least) + " to " + number(i.Most)
 }
 
 // Want says what is wrong with a number of a kind, see [KindOf].
 func (i Interval) Want(kind string, x float64) string {
+	if x == 0 { // whoever writes it means what it says, and would get something else
+		return fmt.Sprintf("want %s %s, got 0: leave the key out for the default", kind, i)
+	}
 	return fmt.Sprintf("want %s %s, got %s", kind, i, number(x))
 }
 
@@ -66,8 +80,12 @@ func number(x float64) string {
 func Check(v any) *Error { return checker{IntervalOf}.value(reflect.ValueOf(v), "") }
 
 // CheckSettings is Check where a number without an interval of its own may not be absurd either: more than a thousand million,
-// or a trillion (10^12, as bytes a terabyte) of an int64, or a million of a float64, below zero as above.
-func CheckSettings(v any) *Error {
+// or a trillion (10^12, as bytes a terabyte) of an int64, or a million of a float64, below zero as above. Nor may a zero be
+// written out in data, from which v was read, that is outside of the interval of its field: it would be the default.
+func CheckSettings(data []byte, v any) *Error {
+	if wrong := writtenZero(data, reflect.TypeOf(v)); wrong != nil {
+		return wrong
+	}
 	return checker{func(f reflect.StructField) (Interval, bool) {
 		if i, ok := IntervalOf(f); ok {
 			return i, true
@@ -139,4 +157,21 @@ func (c checker) field(f reflect.StructField, v reflect.Value, path string) *Err
 		return nil
 	}
 	return &Error{path, interval.Want(KindOf(v.Type()), x)}
+}
+
+// writtenZero finds a zero in data that is outside of the interval of its field.
+func writtenZero(data []byte, t reflect.Type) *Error {
+	return walk(data, t, "", func(fields map[string]reflect.StructField, key, path string, value json.RawMessage) *Error {
+		f, known := fieldOf(fields, key)
+		if !known {
+			return nil
+		}
+		interval, ok := IntervalOf(f)
+		x := 1.0
+		zero := json.Unmarshal(value, &x) == nil && x == 0 // null leaves it as it is
+		if !ok || !zero || interval.Has(0) {
+			return nil
+		}
+		return &Error{path, interval.Want(KindOf(f.Type), 0)}
+	})
 }

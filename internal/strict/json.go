@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -52,11 +53,20 @@ func Decode(data []byte, into any) error {
 	return wrong
 }
 
+// Unmarshal is json.Unmarshal whose errors say in words what is wrong. Keys that no field has are passed over, as are intervals:
+// it is for what other programs wrote.
+func Unmarshal(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return explain(err, data, reflect.TypeOf(into).Elem())
+	}
+	return nil
+}
+
 // explain says in words what encoding/json found in data, which was to be of type t. Errors of types that read themselves
 // stay as they are.
 func explain(err error, data []byte, t reflect.Type) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		if wrong := unknown(data, t, ""); wrong != nil {
+		if wrong := unknown(data, t); wrong != nil {
 			return wrong
 		}
 		return &Error{strings.Trim(name, `"`), "unknown key"} // inside of a type that reads itself
@@ -65,38 +75,94 @@ func explain(err error, data []byte, t reflect.Type) error {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind):
-		return &Error{withoutEmbedded(kind.Field, t), fmt.Sprintf("want %s, got %s", KindOf(kind.Type), got(kind.Value))}
+		keys, interval, ok := place(kind.Field, t)
+		want := KindOf(kind.Type)
+		if ok {
+			want += " " + interval.String()
+		}
+		return &Error{keys, fmt.Sprintf("want %s, got %s", want, got(kind.Value))}
 	case errors.As(err, &syntax):
+		if strings.HasPrefix(syntax.Error(), "unexpected end") {
+			return &Error{"", "no whole JSON value: it ends too early"}
+		}
 		return &Error{"", fmt.Sprintf("no JSON, at byte %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))}
 	case errors.Is(err, io.EOF):
 		return &Error{"", "there is no JSON value"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return &Error{"", "no whole JSON value: it ends too early"}
 	}
+	if wrong := unreadable(data, t); wrong != nil {
+		return wrong
+	}
 	return err
 }
 
-// withoutEmbedded takes the names of embedded structs out of a path: encoding/json has them there, and the JSON has not.
-func withoutEmbedded(path string, t reflect.Type) string {
-	var keys []string
+// inWords says what is wanted of texts that stand for something else.
+var inWords = map[reflect.Type]string{
+	reflect.TypeFor[time.Time](): "a day with a time such as 2026-12-31T12:00:00Z",
+	reflect.TypeFor[[]byte]():    "bytes in base64",
+}
+
+// unreadable finds the text that is none of inWords where one is due.
+func unreadable(data []byte, t reflect.Type) *Error {
+	return walk(data, t, "", func(fields map[string]reflect.StructField, key, path string, value json.RawMessage) *Error {
+		f, known := fieldOf(fields, key)
+		if !known {
+			return nil
+		}
+		in := f.Type
+		for in.Kind() == reflect.Pointer {
+			in = in.Elem()
+		}
+		want, ok := inWords[in]
+		if !ok || json.Unmarshal(value, reflect.New(in).Interface()) == nil {
+			return nil
+		}
+		is := "another text"
+		if kind, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(value, new(string))); ok {
+			is = got(kind.Value)
+		}
+		return &Error{path, "want " + want + ", got " + is}
+	})
+}
+
+// place returns a path without the names of embedded structs, which encoding/json has in it and the JSON has not, and the
+// interval of the field it leads to, if that has one.
+func place(path string, t reflect.Type) (keys string, interval Interval, ok bool) {
+	var all []string
 	for key := range strings.SplitSeq(path, ".") {
 		for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 			t = t.Elem()
 		}
+		ok = false
 		if t != nil && t.Kind() == reflect.Struct {
-			if f, ok := t.FieldByName(key); ok && f.Anonymous && nameOf(f) == "" {
+			if f, is := t.FieldByName(key); is && f.Anonymous && nameOf(f) == "" {
 				t = f.Type
 				continue
 			}
-			t, _ = typeOf(fieldsOf(t), key)
+			f, _ := fieldOf(fieldsOf(t), key)
+			interval, ok = IntervalOf(f)
+			t = f.Type
 		}
-		keys = append(keys, key)
+		all = append(all, key)
 	}
-	return strings.Join(keys, ".")
+	return strings.Join(all, "."), interval, ok
 }
 
 // unknown finds the first key, in the order of the alphabet, that the struct it would be read into does not have.
-func unknown(raw json.RawMessage, t reflect.Type, path string) *Error {
+func unknown(raw json.RawMessage, t reflect.Type) *Error {
+	return walk(raw, t, "", func(fields map[string]reflect.StructField, key, path string, _ json.RawMessage) *Error {
+		if _, known := fieldOf(fields, key); known {
+			return nil
+		}
+		names := slices.Sorted(maps.Keys(fields))
+		return &Error{path, "unknown key" + DidYouMean(key, names) + " (" + list(names) + ")"}
+	})
+}
+
+// walk shows visit each key of raw that is read into a struct, in the order of the alphabet and from outside inwards, with its
+// value, until one is wrong. Types that read themselves keep their keys.
+func walk(raw json.RawMessage, t reflect.Type, path string, visit func(fields map[string]reflect.StructField, key, path string, value json.RawMessage) *Error) *Error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -108,7 +174,7 @@ func unknown(raw json.RawMessage, t reflect.Type, path string) *Error {
 		var list []json.RawMessage
 		_ = json.Unmarshal(raw, &list) // what is no list has no keys
 		for i, e := range list {
-			if wrong := unknown(e, t.Elem(), join(path, strconv.Itoa(i))); wrong != nil {
+			if wrong := walk(e, t.Elem(), join(path, strconv.Itoa(i)), visit); wrong != nil {
 				return wrong
 			}
 		}
@@ -117,14 +183,18 @@ func unknown(raw json.RawMessage, t reflect.Type, path string) *Error {
 		_ = json.Unmarshal(raw, &object)
 		fields := fieldsOf(t)
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			in, known := typeOf(fields, key)
+			var in reflect.Type
+			at := join(path, key)
 			if t.Kind() == reflect.Map {
 				in = t.Elem()
-			} else if !known {
-				names := slices.Sorted(maps.Keys(fields))
-				return &Error{join(path, key), "unknown key" + DidYouMean(key, names) + " (" + list(names) + ")"}
+			} else if wrong := visit(fields, key, at, object[key]); wrong != nil {
+				return wrong
+			} else if f, known := fieldOf(fields, key); known {
+				in = f.Type
+			} else {
+				continue
 			}
-			if wrong := unknown(object[key], in, join(path, key)); wrong != nil {
+			if wrong := walk(object[key], in, at, visit); wrong != nil {
 				return wrong
 			}
 		}
@@ -132,9 +202,9 @@ func unknown(raw json.RawMessage, t reflect.Type, path string) *Error {
 	return nil
 }
 
-// fieldsOf returns the types of a struct's fields by JSON name.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
+// fieldsOf returns a struct's fields by JSON name.
+func fieldsOf(t reflect.Type) map[string]reflect.StructField {
+	fields := map[string]reflect.StructField{}
 	if t.Kind() != reflect.Struct {
 		return fields
 	}
@@ -145,20 +215,23 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		case f.Anonymous && name == "":
 			maps.Copy(fields, fieldsOf(f.Type))
 		case f.IsExported():
-			fields[cmp.Or(name, f.Name)] = f.Type
+			fields[cmp.Or(name, f.Name)] = f
 		}
 	}
 	return fields
 }
 
-// typeOf looks a key up as encoding/json does: in any case.
-func typeOf(fields map[string]reflect.Type, key string) (reflect.Type, bool) {
-	for name, t := range fields {
+// fieldOf looks a key up as encoding/json does: in any case.
+func fieldOf(fields map[string]reflect.StructField, key string) (reflect.StructField, bool) {
+	if f, ok := fields[key]; ok {
+		return f, true
+	}
+	for name, f := range fields {
 		if strings.EqualFold(name, key) {
-			return t, true
+			return f, true
 		}
 	}
-	return nil, false
+	return reflect.StructField{}, false
 }
 
 // nameOf is the JSON name of a field; "" if it has no tag.

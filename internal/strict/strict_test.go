@@ -48,8 +48,8 @@ func TestDecode(t *testing.T) {
 		{"unknown key in a list", `{"list": [{}, {"x": 1}]}`, "list.1.x: unknown key (known: turns)"},
 		{"unknown key in a map", `{"by_name": {"a": {"x": 1}}}`, "by_name.a.x: unknown key (known: turns)"},
 		{"field without a name", `{"Hidden": 1}`, "Hidden: unknown key"},
-		{"text for a whole number", `{"inner": {"turns": "s3cret"}}`, "inner.turns: want a whole number, got a text"},
-		{"fraction", `{"inner": {"turns": 1.5}}`, "inner.turns: want a whole number, got the number 1.5"},
+		{"text for a whole number", `{"inner": {"turns": "s3cret"}}`, "inner.turns: want a whole number from 1 to 9, got a text"},
+		{"fraction", `{"inner": {"turns": 1.5}}`, "inner.turns: want a whole number from 1 to 9, got the number 1.5"},
 		{"negative", `{"seed": -1}`, "seed: want a whole number that is not negative, got the number -1"},
 		{"list for a text", `{"name": [1]}`, "name: want a text, got a list"},
 		{"number for a switch", `{"on": 1}`, "on: want true or false, got a number"},
@@ -58,7 +58,7 @@ func TestDecode(t *testing.T) {
 		{"too large", `{"weight": 1.5}`, "weight: want a number above 0, at most 1, got 1.5"},
 		{"zero behind a pointer", `{"size": 0}`, "size: want a whole number from 1 to 5, got 0"},
 		{"embedded", `{"tries": 4}`, "tries: want a whole number from 0 to 3, got 4"},
-		{"text for an embedded number", `{"tries": "x"}`, "tries: want a whole number, got a text"},
+		{"text for an embedded number", `{"tries": "x"}`, "tries: want a whole number from 0 to 3, got a text"},
 		{"in a list", `{"list": [{"turns": 1}, {"turns": 10}]}`, "list.1.turns: want a whole number from 1 to 9, got 10"},
 		{"syntax", `{"name" "a"}`, "no JSON, at byte 9: invalid character '\"' after object key"},
 		{"not UTF-8", "{\"name\": \"caf\xe9\"}", "it is not UTF-8"},
@@ -83,6 +83,35 @@ func TestNumbersThatAreNone(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -0.1} {
 		if strict.Check(&outer{Weight: x}) == nil {
 			t.Errorf("%v passes", x)
+		}
+	}
+}
+
+func TestWrittenZero(t *testing.T) {
+	type settings struct {
+		outer
+		Share int `json:"share" range:"[-1,9] but 0"`
+	}
+	for _, tt := range []struct{ text, want string }{
+		{`{"name": "0", "tries": 0, "numbers": {"weight": 0}, "weight": null, "seed": 0}`, ""},
+		{`{"weight": 0.0}`, "weight: want a number above 0, at most 1, got 0: leave the key out for the default"},
+		{`{"WEIGHT": -0}`, "WEIGHT: want a number above 0, at most 1, got 0"},
+		{`{"list": [{"turns": 1}, {"turns": 0}]}`, "list.1.turns: want a whole number from 1 to 9, got 0"},
+		{`{"by_name": {"a": {"turns": 0}}}`, "by_name.a.turns: want a whole number from 1 to 9, got 0"},
+		{`{"share": -1}`, ""},
+		{`{"share": 0}`, "share: want a whole number from -1 to 9 but not 0, got 0"},
+		{`{"share": -2}`, "share: want a whole number from -1 to 9 but not 0, got -2"},
+		{`{"raw": {"weight": 0}}`, ""},
+	} {
+		var s settings
+		err := strict.Decode([]byte(tt.text), &s)
+		if err == nil {
+			if wrong := strict.CheckSettings([]byte(tt.text), &s); wrong != nil {
+				err = wrong
+			}
+		}
+		if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", tt.text, err, tt.want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package tokenize
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
 // file is the part of a tokenizer.json that says how text becomes ids.
@@ -62,7 +64,7 @@ type fileModel struct {
 
 func readFile(tokenizerJSON []byte) (*file, error) {
 	var f file
-	if err := json.Unmarshal(tokenizerJSON, &f); err != nil {
+	if err := strict.Unmarshal(tokenizerJSON, &f); err != nil {
 		return nil, fmt.Errorf("read tokenizer.json: %w", err)
 	}
 	return &f, nil

@@ -23,8 +23,8 @@ import (
 
 // Config bounds what is read.
 type Config struct {
-	MaxBytes    int64 `json:"max_bytes"`    // a larger source is ErrInvalid; 0: 64 MiB
-	MaxUnzipped int64 `json:"max_unzipped"` // so is one whose parts together are larger; 0: that of the engine, else 512 MiB
+	MaxBytes    int64 `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: 64 MiB
+	MaxUnzipped int64 `json:"max_unzipped" range:"[0,1099511627776]"`       // so is one whose parts together are larger; 0: that of the engine, else 512 MiB
 }
 
 // Defaults of [Config], those of the engine's limits.

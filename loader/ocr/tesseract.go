@@ -23,9 +23,9 @@ import (
 
 // TesseractConfig sets how tesseract is run.
 type TesseractConfig struct {
-	Program   string   `json:"program"`    // name or path of the program; "": tesseract
-	Languages []string `json:"languages"`  // languages of the text by tesseract's names, the most likely first; none: eng
-	TimeoutMS int      `json:"timeout_ms"` // longest one picture may take, in milliseconds; 0: 60000
+	Program   string   `json:"program"`                                  // name or path of the program; "": tesseract
+	Languages []string `json:"languages"`                                // languages of the text by tesseract's names, the most likely first; none: eng
+	TimeoutMS int      `json:"timeout_ms,omitzero" range:"[1,86400000]"` // longest one picture may take, in milliseconds; 0: 60000
 }
 
 // defaultTimeout is ten times what a dense page of two columns took.

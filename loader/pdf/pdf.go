@@ -20,14 +20,14 @@ import (
 
 // Config sets how PDF files are read. The zero value reads every unprotected file.
 type Config struct {
-	Password  string `json:"password"`   // opens protected files; unprotected ones open as well; "": none
-	CacheDir  string `json:"cache_dir"`  // keeps the compiled engine (21 MB) between runs; "": rag/wazero in the user's cache folder; "none": no cache. The first PDF of a process decides
-	MaxPages  int    `json:"max_pages"`  // pages read of one file, the rest is warned of; 0: all
-	TimeoutMS int    `json:"timeout_ms"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
+	Password  string `json:"password"`                                 // opens protected files; unprotected ones open as well; "": none
+	CacheDir  string `json:"cache_dir"`                                // keeps the compiled engine (21 MB) between runs; "": rag/wazero in the user's cache folder; "none": no cache. The first PDF of a process decides
+	MaxPages  int    `json:"max_pages" range:"[0,1000000000]"`         // pages read of one file, the rest is warned of; 0: all
+	TimeoutMS int    `json:"timeout_ms,omitzero" range:"[1,86400000]"` // longest one file may take, in milliseconds, without the wait for a free engine; 0: 120000
 
-	PageTimeoutMS int  `json:"page_timeout_ms"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 10000
-	Links         bool `json:"links"`           // links to the web are [text](target) instead of their text alone
-	SkipPictures  bool `json:"skip_pictures"`   // leaves pictures out; text costs a part of what they do
+	PageTimeoutMS int  `json:"page_timeout_ms,omitzero" range:"[1,86400000]"` // longest one page may take, in milliseconds, before it is given up and the next is read; 0: 10000
+	Links         bool `json:"links"`                                         // links to the web are [text](target) instead of their text alone
+	SkipPictures  bool `json:"skip_pictures"`                                 // leaves pictures out; text costs a part of what they do
 
 	OCR rag.OCR `json:"-"` // reads pages that have no text or none that makes sense; nil: they are warned of
 }

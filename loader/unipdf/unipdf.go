@@ -24,13 +24,13 @@ import (
 // Config sets how PDF files are read. A key is needed: LicenseKey, LicenseFile or MeteredKey, unless the program has
 // given one to unipdf itself.
 type Config struct {
-	LicenseKey  string `json:"license_key"`  // text of an offline key, with its BEGIN and END lines
-	LicenseFile string `json:"license_file"` // file that holds such a text
-	Customer    string `json:"customer"`     // the name that the offline key was made out to
-	MeteredKey  string `json:"metered_key"`  // key of a metered licence; unipdf reports its use to UniDoc over the network
-	Password    string `json:"password"`     // opens protected files; "": none
-	MaxPages    int    `json:"max_pages"`    // pages read of one file, the rest is warned of; 0: all
-	MaxBytes    int64  `json:"max_bytes"`    // a larger source is ErrInvalid; 0: 256 MiB
+	LicenseKey  string `json:"license_key"`                                  // text of an offline key, with its BEGIN and END lines
+	LicenseFile string `json:"license_file"`                                 // file that holds such a text
+	Customer    string `json:"customer"`                                     // the name that the offline key was made out to
+	MeteredKey  string `json:"metered_key"`                                  // key of a metered licence; unipdf reports its use to UniDoc over the network
+	Password    string `json:"password"`                                     // opens protected files; "": none
+	MaxPages    int    `json:"max_pages" range:"[0,1000000000]"`             // pages read of one file, the rest is warned of; 0: all
+	MaxBytes    int64  `json:"max_bytes,omitzero" range:"[1,1099511627776]"` // a larger source is ErrInvalid; 0: 256 MiB
 }
 
 // defaultMaxBytes bounds the bytes of a file: unipdf holds all of it, and what it makes of it.

@@ -23,12 +23,12 @@ import (
 
 // Config names the model.
 type Config struct {
-	Dir       string `json:"dir"`        // folder with an ONNX file, tokenizer.json and, if the model has one, config.json; required
-	File      string `json:"file"`       // name of the ONNX file in Dir; "": the only one, or model.onnx
-	Output    string `json:"output"`     // output of the model to use; "": its first
-	MaxTokens int    `json:"max_tokens"` // longest pair, special tokens included; 0: what config.json says, else 512
-	Library   string `json:"library"`    // ONNX Runtime's shared library or its folder; "": where the system looks. With the tag ORT only
-	Threads   int    `json:"threads"`    // of ONNX Runtime; 0: one for each core. With the tag ORT only; hugot's own backend uses all processors
+	Dir       string `json:"dir"`                             // folder with an ONNX file, tokenizer.json and, if the model has one, config.json; required
+	File      string `json:"file"`                            // name of the ONNX file in Dir; "": the only one, or model.onnx
+	Output    string `json:"output"`                          // output of the model to use; "": its first
+	MaxTokens int    `json:"max_tokens" range:"[0,10000000]"` // longest pair, special tokens included; 0: what config.json says, else 512
+	Library   string `json:"library"`                         // ONNX Runtime's shared library or its folder; "": where the system looks. With the tag ORT only
+	Threads   int    `json:"threads" range:"[0,1024]"`        // of ONNX Runtime; 0: one for each core. With the tag ORT only; hugot's own backend uses all processors
 
 	Languages []string `json:"languages"` // BCP 47 primary tags that the model knows; empty: any
 }

@@ -23,10 +23,10 @@ type Config struct {
 	// user's cache. Or the path of a folder, absolute or beginning with a dot, that holds config.json, tokenizer.json
 	// and model.safetensors of a cross-encoder of the BERT family with one output.
 	Model     string `json:"model"`
-	ModelDir  string `json:"model_dir"`  // folder of model folders, searched first; "": none
-	Threads   int    `json:"threads"`    // most threads at work for one Reranker; 0: GOMAXPROCS
-	MaxTokens int    `json:"max_tokens"` // longest pair, special tokens included; 0: what the model has, at most 512
-	CacheSize int    `json:"cache_size"` // scores kept, of pairs seen last; 0: 4096, about 0.5 MB; negative: none
+	ModelDir  string `json:"model_dir"`                                         // folder of model folders, searched first; "": none
+	Threads   int    `json:"threads" range:"[0,1024]"`                          // most threads at work for one Reranker; 0: GOMAXPROCS
+	MaxTokens int    `json:"max_tokens" range:"[0,10000000]"`                   // longest pair, special tokens included; 0: what the model has, at most 512
+	CacheSize int    `json:"cache_size,omitzero" range:"[-1,1000000000] but 0"` // scores kept, of pairs seen last; 0: 4096, about 0.5 MB; negative: none
 
 	Languages []string `json:"languages"` // BCP 47 primary tags that the model knows; empty: any. For the path of a folder only
 }

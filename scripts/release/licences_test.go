@@ -48,7 +48,7 @@ func TestLicences(t *testing.T) {
 				if !allowed[id] {
 					t.Errorf("%s is under %s, which is not among those allowed", path, id)
 				}
-				if said, ok := listed[path]; ok && !strings.Contains(said, id) {
+				if said := listed[path]; !strings.Contains(said, id) {
 					t.Errorf("%s is under %s, THIRD_PARTY.md says %s", path, id, said)
 				}
 			}

@@ -33,7 +33,7 @@ type Config struct {
 	// conventions ask for them to be off unless somebody wants them: they may be personal, and go where spans go.
 	Content bool `json:"content"`
 	// Ranks is how many passages of a search have their ranks told, each in an event; 0: 50, below 0: none.
-	Ranks int `json:"ranks"`
+	Ranks int `json:"ranks,omitzero" range:"[-1,10000] but 0"`
 	// Attributes are added to each outermost span: the name of a tenant, say.
 	Attributes map[string]string `json:"attributes"`
 

@@ -34,19 +34,19 @@ const (
 
 // Config holds the settings of [New]. Ef, EfConstruction and M hold for collections that are made from now on.
 type Config struct {
-	URL       string            `json:"url"`        // address of the server; "": DefaultURL
-	APIKey    string            `json:"api_key"`    // "": none is sent
-	KeyHeader string            `json:"key_header"` // header that carries it; "": X-Chroma-Token. In Authorization it follows "Bearer"
-	Headers   map[string]string `json:"headers"`    // sent with each request
-	Tenant    string            `json:"tenant"`     // "": DefaultTenant
-	Database  string            `json:"database"`   // "": DefaultDatabase. It must be there
-	Prefix    string            `json:"prefix"`     // with which the names of collections begin, letters and digits; "": DefaultPrefix
-	TimeoutMS int               `json:"timeout_ms"` // of one try; 0: 30,000
-	Tries     int               `json:"tries"`      // of a request; 0: 3
+	URL       string            `json:"url"`                                      // address of the server; "": DefaultURL
+	APIKey    string            `json:"api_key"`                                  // "": none is sent
+	KeyHeader string            `json:"key_header"`                               // header that carries it; "": X-Chroma-Token. In Authorization it follows "Bearer"
+	Headers   map[string]string `json:"headers"`                                  // sent with each request
+	Tenant    string            `json:"tenant"`                                   // "": DefaultTenant
+	Database  string            `json:"database"`                                 // "": DefaultDatabase. It must be there
+	Prefix    string            `json:"prefix"`                                   // with which the names of collections begin, letters and digits; "": DefaultPrefix
+	TimeoutMS int               `json:"timeout_ms,omitzero" range:"[1,86400000]"` // of one try; 0: 30,000
+	Tries     int               `json:"tries,omitzero" range:"[1,1000]"`          // of a request; 0: 3
 
-	Ef             int `json:"ef"`              // width of a search: more finds more, more slowly; 0: DefaultEf
-	EfConstruction int `json:"ef_construction"` // likewise while the graph is made; 0: DefaultEfConstruction
-	M              int `json:"m"`               // links of a vector; 0: DefaultM
+	Ef             int `json:"ef,omitzero" range:"[1,1000000]"`              // width of a search: more finds more, more slowly; 0: DefaultEf
+	EfConstruction int `json:"ef_construction,omitzero" range:"[1,1000000]"` // likewise while the graph is made; 0: DefaultEfConstruction
+	M              int `json:"m,omitzero" range:"[1,10000]"`                 // links of a vector; 0: DefaultM
 }
 
 // Store is a vector store in a server of Chroma. It is safe for concurrent use, also by several processes.

@@ -20,8 +20,8 @@ import (
 
 // Config sets up a [Store].
 type Config struct {
-	M        int `json:"m"`         // links of a node on each layer; 0: 16; 4 to 64
-	EfSearch int `json:"ef_search"` // candidates kept in reserve by a search; it hardly changes what is found; 0: 20; 1 to 4096
+	M        int `json:"m,omitzero" range:"[4,64]"`           // links of a node on each layer; 0: 16; 4 to 64
+	EfSearch int `json:"ef_search,omitzero" range:"[1,4096]"` // candidates kept in reserve by a search; it hardly changes what is found; 0: 20; 1 to 4096
 }
 
 // Defaults of [Config], those of the module.

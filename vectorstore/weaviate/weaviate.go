@@ -35,27 +35,29 @@ const (
 // Config holds the settings of [NewVectors] and [NewTexts]. Replicas, Shards, Ef, EfConstruction, M, K1 and B hold for
 // collections that are made from now on.
 type Config struct {
-	URL         string            `json:"url"`         // address of a node; "": DefaultURL
-	Others      []string          `json:"others"`      // addresses of further nodes, asked in turn where one fails; with fewer nodes than Replicas here, a lost node can stop searches
-	APIKey      string            `json:"api_key"`     // sent as a bearer's; "": none is
-	Headers     map[string]string `json:"headers"`     // sent with each request
-	Prefix      string            `json:"prefix"`      // with which the names of classes begin, a capital letter, then letters and digits; "": DefaultPrefix
-	TimeoutMS   int               `json:"timeout_ms"`  // of one try; 0: 30,000
-	Tries       int               `json:"tries"`       // of a request; 0: 3, and one for each of Others
-	Replicas    int               `json:"replicas"`    // nodes that keep each record; 0: 1
-	Shards      int               `json:"shards"`      // parts of a collection; 0: 1
-	Consistency string            `json:"consistency"` // replicas that must have what is written: ONE, QUORUM or ALL; "": DefaultConsistency. While all live, all have it
-	MaxResults  int               `json:"max_results"` // most records of a reply, QUERY_MAXIMUM_RESULTS of the servers; 0: DefaultMaxResults
+	URL         string            `json:"url"`                                         // address of a node; "": DefaultURL
+	Others      []string          `json:"others"`                                      // addresses of further nodes, asked in turn where one fails; with fewer nodes than Replicas here, a lost node can stop searches
+	APIKey      string            `json:"api_key"`                                     // sent as a bearer's; "": none is
+	Headers     map[string]string `json:"headers"`                                     // sent with each request
+	Prefix      string            `json:"prefix"`                                      // with which the names of classes begin, a capital letter, then letters and digits; "": DefaultPrefix
+	TimeoutMS   int               `json:"timeout_ms,omitzero" range:"[1,86400000]"`    // of one try; 0: 30,000
+	Tries       int               `json:"tries" range:"[0,1000]"`                      // of a request; 0: 3, and one for each of Others
+	Replicas    int               `json:"replicas,omitzero" range:"[1,1000]"`          // nodes that keep each record; 0: 1
+	Shards      int               `json:"shards,omitzero" range:"[1,10000]"`           // parts of a collection; 0: 1
+	Consistency string            `json:"consistency"`                                 // replicas that must have what is written: ONE, QUORUM or ALL; "": DefaultConsistency. While all live, all have it
+	MaxResults  int               `json:"max_results,omitzero" range:"[1,1000000000]"` // most records of a reply, QUERY_MAXIMUM_RESULTS of the servers; 0: DefaultMaxResults
 
-	Ef             int `json:"ef"`              // of vectors: width of a search; 0: DefaultEf
-	EfConstruction int `json:"ef_construction"` // likewise while the graph is made; 0: DefaultEfConstruction
-	M              int `json:"m"`               // links of a vector; 0: DefaultM
+	Ef             int `json:"ef,omitzero" range:"[1,1000000]"`              // of vectors: width of a search; 0: DefaultEf
+	EfConstruction int `json:"ef_construction,omitzero" range:"[1,1000000]"` // likewise while the graph is made; 0: DefaultEfConstruction
+	M              int `json:"m,omitzero" range:"[1,10000]"`                 // links of a vector; 0: DefaultM
 
-	K1        float64  `json:"k1"`          // of words: how much repetition counts; 0: DefaultK1
-	B         float64  `json:"b"`           // how much long texts are marked down, 0 to 1; 0: DefaultB
-	ExactUpTo int      `json:"exact_up_to"` // records of a collection up to which words are counted for the scores, so that they are the embedded index's; 0: DefaultExactUpTo; below 0: the server's scores are taken
-	Languages []string `json:"languages"`   // in which questions are stemmed beside their own, BCP 47; nil: English
+	K1        float64  `json:"k1,omitzero" range:"(0,1000000]"`                    // of words: how much repetition counts; 0: DefaultK1
+	B         float64  `json:"b,omitzero" range:"(0,1]"`                           // how much long texts are marked down, 0 to 1; 0: DefaultB
+	ExactUpTo int      `json:"exact_up_to,omitzero" range:"[-1,1000000000] but 0"` // records of a collection up to which words are counted for the scores, so that they are the embedded index's; 0: DefaultExactUpTo; below 0: the server's scores are taken
+	Languages []string `json:"languages"`                                          // in which questions are stemmed beside their own, BCP 47; nil: English
 }
+
+var consistencies = []string{"ONE", DefaultConsistency, "ALL"}
 
 var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,19}$`)
 
@@ -74,8 +76,8 @@ func open(c Config, kind kind) (*classes, error) {
 	switch {
 	case !prefixes.MatchString(c.Prefix):
 		return nil, bad("prefix must be a capital letter and up to 19 letters and digits")
-	case !slices.Contains([]string{"ONE", "QUORUM", "ALL"}, c.Consistency):
-		return nil, bad("consistency is %q: it must be ONE, QUORUM or ALL", c.Consistency)
+	case !slices.Contains(consistencies, c.Consistency):
+		return nil, rag.UnknownName("consistency", c.Consistency, consistencies)
 	case c.Replicas < 0 || c.Shards < 0 || c.MaxResults < 0 || c.Ef < 0 || c.EfConstruction < 0 || c.M < 0:
 		return nil, bad("replicas, shards, max_results, ef, ef_construction and m must not be below 0")
 	case !(c.K1 > 0) || !(c.B > 0 && c.B <= 1):

@@ -28,7 +28,7 @@ import (
 
 // Config bounds the work of the model.
 type Config struct {
-	Threads int `json:"threads"` // most threads at work for one embedder; 0: GOMAXPROCS
+	Threads int `json:"threads" range:"[0,1024]"` // most threads at work for one embedder; 0: GOMAXPROCS
 }
 
 // The model; model/README.md says where it comes from.
