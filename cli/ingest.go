@@ -264,7 +264,7 @@ func printStep(w io.Writer, p paint, s rag.StepCount) {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies of earlier runs"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
+	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies kept from earlier ingests"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
