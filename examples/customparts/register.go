@@ -9,6 +9,6 @@ type SharedWordsConfig struct {
 
 func init() {
 	rag.Default.Rerankers.Register("shared_words", rag.Typed(func(_ rag.Env, c SharedWordsConfig) (rag.Reranker, error) {
-		return SharedWords{MinLetters: c.MinLetters}, nil
+		return SharedWords(c), nil
 	}))
 }
