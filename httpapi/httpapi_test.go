@@ -373,8 +373,12 @@ func TestForeignPages(t *testing.T) {
 		"another page": {[]string{"Origin", "https://evil.example"}, 403}, "rebinding": {[]string{"Host", "evil.example"}, 403},
 		"a page that may": {[]string{"Origin", "https://app.example"}, 200}, "a name that is given": {[]string{"Host", "rag.example"}, 200},
 	} {
-		if a := c.do("GET", "/v1/collections", "", tt.header...); a.status != tt.status {
+		a := c.do("GET", "/v1/collections", "", tt.header...)
+		if a.status != tt.status {
 			t.Errorf("%s: %d", name, a.status)
+		}
+		if flag := "--" + strings.ToLower(tt.header[0]); tt.status == 403 && !strings.Contains(a.body, flag) {
+			t.Errorf("%s: the refusal does not name %s: %s", name, flag, a.body)
 		}
 	}
 	pre := c.do("OPTIONS", "/v1/search", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
