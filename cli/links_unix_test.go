@@ -116,6 +116,29 @@ func TestADataFolderIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
+// TestARunThatCannotBeKeptNamesTheFlag: the folder of a snapshot may be one that is only read, or a link.
+func TestARunThatCannotBeKeptNamesTheFlag(t *testing.T) {
+	s := newShell(t)
+	s.handbook()
+	s.write("q.jsonl", `{"id":"leave","question":"days of annual leave a year","answerable":true,"expected_sources":["docs/leave.md"]}`+"\n")
+	s.rag("ingest", "docs").want(exitDone)
+	evaluate := []string{"eval", "-t", "q.jsonl", "--retrieval-only", "--snapshot"}
+	at := s.write(".rag/eval", "no folder")
+	s.rag(evaluate...).want(exitFailed).says("the run cannot be kept in .rag/eval", "name a folder that can be written with --results")
+	elsewhere := t.TempDir()
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, at); err != nil {
+		t.Fatal(err)
+	}
+	s.rag(evaluate...).want(exitFailed).says("eval is a link", "--results")
+	if all := contents(t, elsewhere); all != "" {
+		t.Errorf("elsewhere is now %s", all)
+	}
+	s.rag(append(evaluate, "--results", "runs")...).want(exitDone)
+}
+
 // contents are the names and bytes below a folder.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
