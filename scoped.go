@@ -54,7 +54,10 @@ type scopedCount struct {
 	seen                      CollectionInfo
 }
 
-func (c *scopedCatalog) sees(e *Entry) bool { return c.scope.Match(e.fields(), e.Validity) }
+// sees reports whether a document is in scope. One of which nothing can be read any more is not.
+func (c *scopedCatalog) sees(e *Entry) bool {
+	return (e.State != StateDamaged || e.DocID != "") && c.scope.Match(e.fields(), e.Validity)
+}
 
 func (c *scopedCatalog) Entry(ctx context.Context, collection, uri string) (Entry, error) {
 	e, err := c.Catalog.Entry(ctx, collection, uri)

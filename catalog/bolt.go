@@ -250,7 +250,7 @@ func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page 
 			}
 			seen++
 		}
-		if err != nil && (f.IsZero() || f.Match(as.Fields(), as.Validity)) {
+		if err != nil && (f.IsZero() || as.DocID != "" && f.Match(as.Fields(), as.Validity)) {
 			var damage damages
 			damage.add(as.URI, err)
 			page = append(page, scanned{rag.Chunk{URI: as.URI}, damage.err()})
@@ -263,7 +263,7 @@ func scanPage(tx *bolt.Tx, collection string, f rag.Filter, after string) (page 
 }
 
 // scan reads the passages of a document. Of one that is damaged it returns those that can be read, with the error; as is a
-// passage that says of the document what its line in the ledger does.
+// passage that says of the document what its line in the ledger does, and nothing but its URI if that cannot be read.
 func (c *buckets) scan(uri, rec []byte) (chunks []rag.Chunk, as rag.Chunk, err error) {
 	as.URI = string(uri)
 	e, err := line(uri, rec)
@@ -359,6 +359,9 @@ func (b *Bolt) Drop(ctx context.Context, collection string) error {
 		return err
 	}
 	return kind(b.db.Update(func(tx *bolt.Tx) error {
+		if openCollection(tx, collection) == nil {
+			return nil
+		}
 		c, err := makeCollection(tx, collection) // a damaged one may lack a part
 		if err != nil {
 			return err
