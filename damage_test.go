@@ -3,6 +3,7 @@ package rag_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -137,5 +138,47 @@ func damagedHealed(t *testing.T, eng *rag.Engine, anyOf bool, cure func(*testing
 	}
 	if got := holds(t, eng, ""); len(got) != 2 {
 		t.Errorf("%d documents after the next ingest", len(got))
+	}
+}
+
+// TestAViewTellsNothingOfDamagedDocuments: what cannot be read may be another's.
+func TestAViewTellsNothingOfDamagedDocuments(t *testing.T) {
+	for _, bucket := range []string{"entries", "refs", "documents", "chunks", "ids"} {
+		t.Run(bucket, func(t *testing.T) {
+			f, _, other := twoTenants(t)
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			damageFirst(t, f.dir, bucket, damageWays["flipped"]) // blue.md is before red.md
+			f.open()
+			mine, ctx := f.Scoped(rag.Not(rag.Eq("tenant", "blue"))), t.Context()
+			res, err := mine.Search(ctx, rag.Query{Text: "secret heron", Neighbours: new(1), Parent: new(true)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range res.Notes {
+				if strings.Contains(n.Reason, "blue") {
+					t.Errorf("note %q", n.Reason)
+				}
+			}
+			for _, h := range res.Hits {
+				if h.Chunk.URI == other {
+					t.Error("found by another")
+				}
+			}
+			for e, err := range mine.Documents(ctx, "") {
+				if err != nil || e.URI == other {
+					t.Errorf("listed: %s, %v", e.URI, err)
+				}
+			}
+			for c, err := range mine.Chunks(ctx, "", rag.Filter{}) {
+				if c.URI == other || err != nil && strings.Contains(err.Error(), "blue") {
+					t.Errorf("passages: %s, %v", c.URI, err)
+				}
+			}
+			if _, err := mine.Document(ctx, "", other); !errors.Is(err, rag.ErrNotFound) || strings.Contains(err.Error(), "damaged") {
+				t.Errorf("document: %v", err)
+			}
+		})
 	}
 }
