@@ -194,7 +194,7 @@ type ingestRun struct {
 	scopes  []listedScope
 
 	ledger     sync.Mutex // is held while the ledger is read
-	ledgerRead bool
+	ledgerRead bool       // or there was none
 	told       map[[32]byte][]AwaySource // by content: documents that something was given with, as they were before the run
 
 	mu        sync.Mutex                 // guards what follows
@@ -267,14 +267,21 @@ func (r *ingestRun) finish() *IngestReport {
 	return rep
 }
 
+// look reads the header, or makes one for a collection that is not there yet.
+func (r *ingestRun) look(ctx context.Context) (err error) {
+	if r.header, r.exists, err = r.readHeader(ctx, r.name); err != nil || r.exists {
+		return err
+	}
+	r.header, r.ledgerRead = r.newHeader(), true
+	return nil
+}
+
 // openCollection reads the header, refuses a collection of another pipeline, and repairs after a run that was cut short.
 func (r *ingestRun) openCollection(ctx context.Context) error {
-	var err error
-	if r.header, r.exists, err = r.readHeader(ctx, r.name); err != nil {
+	if err := r.look(ctx); err != nil {
 		return err
 	}
 	if !r.exists {
-		r.header = r.newHeader()
 		return r.chooseDomain()
 	}
 	if err := r.checkHeader(r.name, r.header, true, true); err != nil {

@@ -118,12 +118,9 @@ func (r *ingestRun) describes(uri string) bool {
 }
 
 // remember has the collection remember the domain of a run that others will do, from a queue.
-func (r *ingestRun) remember(ctx context.Context) (err error) {
-	if r.header, r.exists, err = r.readHeader(ctx, r.name); err != nil {
+func (r *ingestRun) remember(ctx context.Context) error {
+	if err := r.look(ctx); err != nil {
 		return err
-	}
-	if !r.exists {
-		r.header = r.newHeader()
 	}
 	if err := r.chooseDomain(); err != nil || !r.newRules {
 		return err

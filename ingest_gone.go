@@ -21,7 +21,7 @@ type goneSource struct {
 func (r *ingestRun) readLedger(ctx context.Context) error {
 	r.ledger.Lock()
 	defer r.ledger.Unlock()
-	if r.ledgerRead || !r.exists {
+	if r.ledgerRead {
 		return nil
 	}
 	bySource := map[string]*goneSource{}

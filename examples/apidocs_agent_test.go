@@ -23,7 +23,7 @@ func docsCitations(t *testing.T, s *systemtest.System, m *docsModel) {
 	var a docsAnswer
 	s.Run("ask", "How do I get a matrix with ones on the diagonal?", "--json").Done().JSON(&a)
 	asked := m.asked(answerTask)
-	if len(asked) != 1 || !strings.Contains(asked[0].last(), "\n[1] ") || !strings.Contains(asked[0].last(), fmt.Sprintf("\n[%d] ", len(a.Sources))) {
+	if len(asked) != 1 || !strings.Contains(asked[0].last(), "\n[1]\n> ") || !strings.Contains(asked[0].last(), fmt.Sprintf("\n[%d]\n> ", len(a.Sources))) {
 		t.Fatalf("the sources are not numbered: %+v", asked)
 	}
 	if len(a.Citations) != 1 || a.Citations[0].Marker != 1 || a.Citations[0].Verdict != "supported" || a.Citations[0].ChunkID != a.Sources[0].ChunkID {
@@ -54,7 +54,7 @@ func docsRefusal(t *testing.T, s *systemtest.System, m *docsModel) {
 // numbered finds in what a search told the agent the number of an entry.
 func numbered(t *testing.T, observation, symbol string) string {
 	t.Helper()
-	m := regexp.MustCompile(`(?m)^(\[\d+\]) .*` + regexp.QuoteMeta(symbol) + `$`).FindStringSubmatch(observation)
+	m := regexp.MustCompile(`(?m)^(\[\d+\])\n<passage>\nFrom: .*` + regexp.QuoteMeta(symbol) + `$`).FindStringSubmatch(observation)
 	if m == nil {
 		t.Errorf("no %s in %.400q", symbol, observation)
 		return ""
