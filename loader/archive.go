@@ -32,6 +32,7 @@ const (
 type archive struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one Load
 	parts map[string]*zip.File
+	left  int64 // bytes that may still be unpacked: a part that is read again counts again
 }
 
 // openArchive opens the archive and refuses one that would unpack to too much, before unpacking anything.
@@ -49,7 +50,7 @@ func openArchive(ctx context.Context, data []byte, maxUnzipped int64) (*archive,
 	if len(z.File) > archiveMaxParts {
 		return nil, fmt.Errorf("the archive has %d parts, more than %d: %w", len(z.File), archiveMaxParts, rag.ErrInvalid)
 	}
-	p := &archive{ctx: ctx, parts: map[string]*zip.File{}}
+	p := &archive{ctx: ctx, parts: map[string]*zip.File{}, left: maxUnzipped}
 	var total uint64
 	for _, f := range z.File {
 		total += min(f.UncompressedSize64, 1<<40) // the sum of declared sizes must not overflow
@@ -100,6 +101,10 @@ func (p *archive) open(name string) (io.ReadCloser, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
+	if f.UncompressedSize64 > uint64(p.left) { //nolint:gosec // never negative
+		return nil, true, fmt.Errorf("its parts are read so often that they unpack to too many bytes (ingest.max_unpacked_bytes, or max_unzipped of the loader): %w", rag.ErrInvalid)
+	}
+	p.left -= int64(f.UncompressedSize64) //nolint:gosec // at most left
 	r, err := f.Open()
 	if err != nil {
 		return nil, true, fmt.Errorf("open %s: %v: %w", name, err, rag.ErrInvalid)

@@ -124,8 +124,14 @@ func (b *epubBook) read() error {
 	if err != nil {
 		return err
 	}
+	read := map[string]bool{}
 	for _, id := range b.spine {
 		name := b.manifest[id]
+		if read[name] {
+			b.pictures.warnings.add("a chapter that is listed again is read once")
+			continue
+		}
+		read[name] = true
 		if locked[name] {
 			return fmt.Errorf("the book is protected against copying: %w", rag.ErrInvalid)
 		}

@@ -106,13 +106,19 @@ func (r *pptxReader) read(main string) error {
 		return err
 	}
 	var slides []string
+	listed := map[string]bool{}
 	err = r.pkg.readMain(main, slidesKind, func(x *xmlReader) error {
 		return x.children(func(e xml.StartElement) error {
 			if e.Name.Local != "sldIdLst" {
 				return x.skip()
 			}
 			return x.children(func(e xml.StartElement) error {
-				if rel := rels[relationID(e)]; rel.target != "" && !rel.external {
+				switch rel := rels[relationID(e)]; {
+				case rel.target == "" || rel.external:
+				case listed[rel.target]:
+					r.warnings.add("a slide that is listed again is read once")
+				default:
+					listed[rel.target] = true
 					slides = append(slides, rel.target)
 				}
 				return x.skip()
