@@ -305,7 +305,8 @@ func (a *answering) judge() {
 	case ans.Mode == AnswerExtractive && a.evidence.quoted < leastQuoted:
 		ans.Reason = "the sentence quoted first has little of what is asked"
 	case ans.Confidence < a.config.Answer.ReliableFrom:
-		ans.Reason = fmt.Sprintf("the evidence is weak: confidence %.2f of %.2f", ans.Confidence, a.config.Answer.ReliableFrom)
+		low, least := distinct(ans.Confidence, a.config.Answer.ReliableFrom)
+		ans.Reason = fmt.Sprintf("the evidence is weak: confidence %s of %s", low, least)
 	default:
 		ans.Reliability = Reliable
 	}

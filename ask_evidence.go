@@ -98,7 +98,8 @@ func (a *answering) refusal() string {
 	case len(a.answer.Sources) == 0:
 		return "no passage was found"
 	case a.answer.Confidence < least:
-		return fmt.Sprintf("the passages found hardly answer it: confidence %.2f, %.2f is needed (answer.refuse_below)", a.answer.Confidence, least)
+		low, least := distinct(a.answer.Confidence, least)
+		return fmt.Sprintf("the passages found hardly answer it: confidence %s, %s is needed (answer.refuse_below)", low, least)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package rag_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,5 +82,34 @@ func TestWhatIsInDoubtIsToVerify(t *testing.T) {
 				t.Errorf("got %s, %q: %s", a.Reliability, a.Reason, a.Text)
 			}
 		})
+	}
+}
+
+// A confidence that misses what is wanted by little is not written as equal to it.
+func TestALowConfidenceIsNotWrittenAsEnough(t *testing.T) {
+	confidence := 0.0
+	for _, tt := range []struct{ refuse, reliable float64 }{{-1, 0.01}, {-1, 1e-5}, {1e-5, 0.5}} {
+		c := rag.DefaultConfig()
+		c.Answer.RefuseBelow, c.Answer.ReliableFrom = tt.refuse, tt.reliable
+		if confidence > 0 && tt.refuse > 0 {
+			c.Answer.RefuseBelow, c.Answer.ReliableFrom = confidence+tt.refuse, 1
+		} else if confidence > 0 {
+			c.Answer.ReliableFrom = confidence + tt.reliable
+		}
+		f := newFixture(t, rag.WithConfig(c))
+		f.write("a.txt", "Part TX-17 fails when the pump valve overheats.\n")
+		f.ingest(nil)
+		a, err := f.Ask(t.Context(), question("When does part TX-17 fail?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if confidence == 0 {
+			confidence = a.Confidence
+			continue
+		}
+		figures := regexp.MustCompile(`0\.\d+`).FindAllString(a.Reason, -1)
+		if len(figures) != 2 || figures[0] >= figures[1] {
+			t.Errorf("%q at confidence %v", a.Reason, a.Confidence)
+		}
 	}
 }

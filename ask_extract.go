@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed-d8745b77/rag/internal/cite"
 	"github.com/seed-d8745b77/rag/internal/lang"
@@ -226,3 +227,19 @@ func cells(row string) []string {
 
 // errNoReply is what a chat model that says nothing is answered with.
 var errNoReply = errors.New("the chat model said nothing")
+
+// oneLine returns a text on one line, without control characters and tags.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(printable, lineEnds.Replace(s))), " ")
+}
+
+// lineEnds are what some program takes for the end of a line.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// printable drops control characters and tags.
+func printable(r rune) rune {
+	if r != '\t' && r != '\n' && unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F {
+		return -1
+	}
+	return r
+}

@@ -1,6 +1,7 @@
 package rag
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -10,7 +11,8 @@ import (
 	"strings"
 	"text/template"
 	"time"
-	"unicode"
+
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // PromptData is what the templates of the prompts are given.
@@ -22,7 +24,8 @@ type PromptData struct {
 	Sources  []PromptSource
 }
 
-// PromptSource is a numbered passage in a prompt. All fields but Quoted are on one line.
+// PromptSource is a numbered passage in a prompt. All fields but Quoted are on one line, of 300 bytes at most, and without
+// characters that nobody sees. What a document says itself, its title among it, belongs behind "> ".
 type PromptSource struct {
 	Number   int
 	Title    string // "" if the document has none
@@ -30,6 +33,7 @@ type PromptSource struct {
 	URI      string
 	Page     int    // 0 if there is none
 	Status   string // "needs review", "expired"; "" if it is in force or no date was asked about
+	From     string // title, or URI without one, and headings, with " › " between them
 	Quoted   string // the passage, each line behind "> ", so that no text can end the quotation
 }
 
@@ -71,7 +75,7 @@ func readPrompt(key, text, file, otherwise string) (*template.Template, error) {
 	if err == nil {
 		err = t.Execute(io.Discard, PromptData{
 			Question: "?", Language: "English", Refusal: "?", AsOf: "2006-01-02",
-			Sources: []PromptSource{{Number: 1, Title: "?", Headings: "?", URI: "?", Page: 1, Status: "?", Quoted: "> ?"}},
+			Sources: []PromptSource{{Number: 1, Title: "?", Headings: "?", URI: "?", Page: 1, Status: "?", From: "?", Quoted: "> ?"}},
 		})
 	}
 	if err != nil {
@@ -152,16 +156,16 @@ func (a *answering) pack() ([]ChatMessage, error) {
 	}
 	span.Out = len(data.Sources)
 	span.Detail["tokens"], span.Detail["budget"] = used, budget
-	var system, prompt strings.Builder
+	var system, asked strings.Builder
 	if err := a.prompts.system.Execute(&system, data); err != nil {
 		return nil, fmt.Errorf("answer.system: %w: %w", err, ErrInvalid)
 	}
-	if err := a.prompts.prompt.Execute(&prompt, data); err != nil {
+	if err := a.prompts.prompt.Execute(&asked, data); err != nil {
 		return nil, fmt.Errorf("answer.prompt: %w: %w", err, ErrInvalid)
 	}
 	messages := []ChatMessage{{Role: RoleSystem, Text: strings.TrimSpace(system.String())}}
 	messages = append(messages, a.lastTurns(budget)...)
-	messages = append(messages, ChatMessage{Role: RoleUser, Text: strings.TrimSpace(prompt.String())})
+	messages = append(messages, ChatMessage{Role: RoleUser, Text: strings.TrimSpace(asked.String())})
 	if a.tracing.detail == DetailVerbose {
 		span.Detail["prompt"] = asSent(messages)
 	}
@@ -213,38 +217,22 @@ func passageText(h *Hit) string {
 	return strings.Join(parts, "\n")
 }
 
+// longestName is how many bytes a prompt has of a title, of headings, or of a URI.
+const longestName = 300
+
 func promptSource(s *AnswerSource, text string) PromptSource {
 	c := &s.Hit.Chunk
 	p := PromptSource{
-		Number: s.Number, Title: oneLine(c.Title), Headings: oneLine(strings.Join(c.Headings, " › ")), URI: oneLine(c.URI), Page: c.Page,
-		Quoted: quoted(text),
+		Number: s.Number, Title: prompt.Line(c.Title, longestName), Headings: prompt.Line(strings.Join(c.Headings, " › "), longestName), URI: prompt.Line(c.URI, longestName),
+		Page: c.Page, Quoted: prompt.Lines(text),
 	}
+	from := c.Headings
+	if len(from) == 0 || from[0] != c.Title {
+		from = append([]string{cmp.Or(c.Title, c.URI)}, from...)
+	}
+	p.From = prompt.Line(strings.Join(from, " › "), longestName)
 	if s.Hit.Status != "" && s.Hit.Status != StatusCurrent {
 		p.Status = strings.ReplaceAll(s.Hit.Status, "_", " ")
 	}
 	return p
-}
-
-// quoted puts "> " before every line. A document cannot end its quotation: there is no mark that would.
-func quoted(text string) string {
-	var b strings.Builder
-	for line := range strings.SplitSeq(strings.TrimRight(lineEnds.Replace(text), "\n"), "\n") {
-		b.WriteString("> " + strings.Map(printable, line) + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// lineEnds are what some program takes for the end of a line.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
-
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(printable, lineEnds.Replace(s))), " ")
-}
-
-// printable drops what a model would read and a person not see: control characters and tags.
-func printable(r rune) rune {
-	if r != '\t' && r != '\n' && unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F {
-		return -1
-	}
-	return r
 }

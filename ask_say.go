@@ -1,5 +1,20 @@
 package rag
 
+import "strconv"
+
+// distinct writes two numbers that differ so that they are seen to: with two decimals, or as many more as that takes.
+func distinct(x, y float64) (string, string) {
+	for digits := 2; ; digits++ {
+		a, b := strconv.FormatFloat(x, 'f', digits, 64), strconv.FormatFloat(y, 'f', digits, 64)
+		if a != b || x == y || digits == mostDigits {
+			return a, b
+		}
+	}
+}
+
+// mostDigits tell any two numbers from 0.01 to 1 apart.
+const mostDigits = 17
+
 // phrase is how a refusal is worded, in the language of the question where it is known here, else in English.
 func (a *answering) phrase() string {
 	if p := refusalPhrases[a.language]; p != "" {

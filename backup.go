@@ -64,7 +64,7 @@ func (e *Engine) Backup(ctx context.Context, path string) (err error) {
 	}
 	c, ok := e.catalog.(Copier)
 	if !ok {
-		return fmt.Errorf("backup: %s cannot be copied: %w", providerName(e.catalog), ErrUnsupported)
+		return fmt.Errorf("backup: the catalog in use cannot be copied: it has no Copier: %w", ErrUnsupported)
 	}
 	return c.CopyTo(ctx, path)
 }

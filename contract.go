@@ -141,8 +141,9 @@ type VectorStore interface {
 	// of the call is written.
 	Upsert(ctx context.Context, collection string, recs []VectorRecord) error
 	// Search returns up to K matches by descending cosine, ties by ID: exactly min(K, matches of Filter), whatever its
-	// selectivity. An unknown collection gives none. A store that cannot apply the filter returns ErrUnsupported and
-	// the engine over-fetches until it has K.
+	// selectivity. An unknown collection gives none. A vector of another length than the collection's is ErrDimension, an
+	// invalid filter ErrInvalid. A store that cannot apply the filter returns ErrUnsupported and the engine over-fetches
+	// until it has K.
 	Search(ctx context.Context, collection string, q VectorQuery) ([]Match, error)
 	// Delete removes records; absent IDs are not an error.
 	Delete(ctx context.Context, collection string, ids []string) error

@@ -113,7 +113,7 @@ func (c *copying) check() error {
 			theirs.Sparse, mine.Sparse, ErrFingerprint)
 	}
 	if _, ok := c.from.vectors.(VectorReader); !ok && theirs.Embedder != "" {
-		return fmt.Errorf("%s cannot give its vectors back: use `rag export` and `rag import`, which embeds anew: %w", providerName(c.from.vectors), ErrUnsupported)
+		return fmt.Errorf("the vector store copied from cannot give its vectors back: use `rag export` and `rag import`, which embeds anew: %w", ErrUnsupported)
 	}
 	return nil
 }

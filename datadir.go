@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // What lies in a data folder besides what its user puts there, see docs/formats.md. By the marks it is known; other programs
@@ -40,6 +43,20 @@ func CheckDataDir(dir string) error {
 	}
 	if other != "" {
 		return fmt.Errorf("%s is no data folder and not empty, %s is in it: name another folder, which may not exist yet: %w", dir, other, ErrInvalid)
+	}
+	return nil
+}
+
+// withoutLinks is ErrInvalid for a data folder in which something that an engine keeps is a link, so that no store or cache
+// changes what lies elsewhere. rag.yaml is only read.
+func withoutLinks(dir string) error {
+	for _, name := range append(dataMarks[:len(dataMarks):len(dataMarks)], dataRest...) {
+		if name == "rag.yaml" {
+			continue
+		}
+		if err := datafile.NoLink(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("data folder: %w: %w", err, ErrInvalid)
+		}
 	}
 	return nil
 }

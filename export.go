@@ -73,19 +73,9 @@ type exportedImage struct {
 }
 
 type exportedValidity struct {
-	From   exportedInstant `json:"from,omitzero"`
-	Until  exportedInstant `json:"until,omitzero"`
-	Stated bool            `json:"stated"`
-}
-
-// exportedInstant is a time whose mistakes are told in words.
-type exportedInstant struct{ time.Time }
-
-func (t *exportedInstant) UnmarshalJSON(data []byte) error {
-	if t.Time.UnmarshalJSON(data) != nil {
-		return errors.New("validity: want an instant such as 2006-01-02T15:04:05Z for from and until")
-	}
-	return nil
+	From   time.Time `json:"from,omitzero"`
+	Until  time.Time `json:"until,omitzero"`
+	Stated bool      `json:"stated"`
 }
 
 // exportedSource is what the ledger knows of the source, so that it is not read again after an import.
@@ -158,7 +148,7 @@ func exportDocument(entry *Entry, doc *Document) *exportedDocument {
 	_ = json.Unmarshal([]byte(entry.Pipeline), &made) // of another version: the next ingest reads the source again
 	out := &exportedDocument{
 		URI: doc.URI, Title: doc.Title, State: doc.State, Language: doc.Language, Text: doc.Text, Pages: doc.Pages,
-		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity{exportedInstant{doc.Validity.From}, exportedInstant{doc.Validity.Until}, doc.Validity.Stated},
+		Warnings: doc.Warnings, Meta: doc.Meta, Validity: exportedValidity(doc.Validity),
 		Source: exportedSource{hex.EncodeToString(entry.Digest[:]), hex.EncodeToString(entry.MetaDigest[:]), entry.Size, made.Loader, nil, entry.Given},
 	}
 	for _, p := range entry.Parts {
@@ -334,7 +324,7 @@ func (x *exportedDocument) restore() (*Document, *storedSource, error) {
 	}
 	doc := &Document{
 		URI: x.URI, Title: x.Title, Text: x.Text, Pages: x.Pages, Warnings: x.Warnings, State: x.State, Language: x.Language,
-		Digest: stored.digest, Validity: Validity{x.Validity.From.Time, x.Validity.Until.Time, x.Validity.Stated}, Meta: x.Meta,
+		Digest: stored.digest, Validity: Validity{x.Validity.From, x.Validity.Until, x.Validity.Stated}, Meta: x.Meta,
 	}
 	for _, s := range x.Sections {
 		doc.Sections = append(doc.Sections, Section(s))

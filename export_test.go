@@ -181,8 +181,8 @@ func TestExportedReportsEveryMistake(t *testing.T) {
 		"meta an object":  {edit(`"meta":{"tags":["x"]`, `"meta":{"tags":{}`), []string{`line 2: metadata "tags": an object cannot be kept`}},
 		"another picture": {edit(`"data":"`, `"data":"AAAA`), []string{"line 3: images.0.id is not the SHA-256 of the picture"}},
 		"another id":      {edit(`"id":"`, `"id":"x`), []string{"line 3: images.0.id"}},
-		"a date":          {edit(`"validity":{`, `"validity":{"until":"2026-03-01",`), []string{"line 2: validity: want an instant such as"}},
-		"a number":        {edit(`"validity":{`, `"validity":{"until":2026,`), []string{"line 2: validity: want an instant such as"}},
+		"a date":          {edit(`"validity":{`, `"validity":{"until":"2026-03-01",`), []string{"line 2: document.validity.until: want a day with a time such as 2026-12-31T12:00:00Z, got another text"}},
+		"a number":        {edit(`"validity":{`, `"validity":{"until":2026,`), []string{"line 2: document.validity.until: want a day with a time such as 2026-12-31T12:00:00Z, got a number"}},
 		"two mistakes":    {strings.ReplaceAll(good, `"state":"ok"`, `"state":""`), []string{"line 2: state", "line 3: state"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func (e *Engine) canClear() error {
 		_, drops := x.deleter.(Dropper)
 		_, lists := x.deleter.(IDLister)
 		if !drops && !lists {
-			return fmt.Errorf("%s cannot remove a whole collection: %w", providerName(x.deleter), ErrUnsupported)
+			return fmt.Errorf("the %s index in use cannot remove a whole collection: %w", x.stage, ErrUnsupported)
 		}
 	}
 	return nil

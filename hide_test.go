@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -85,4 +88,37 @@ type tellingRewriter struct{ key string }
 
 func (r tellingRewriter) Rewrite(context.Context, rag.RewriteRequest) (rag.Rewritten, error) {
 	return rag.Rewritten{}, fmt.Errorf("refused for %s: %w", r.key, rag.ErrUnavailable)
+}
+
+// echo is a chat model whose service repeats a key in the reply.
+type echo struct{ *leaky }
+
+func (e echo) Chat(context.Context, rag.ChatRequest) iter.Seq2[rag.ChatDelta, error] {
+	return func(yield func(rag.ChatDelta, error) bool) { yield(rag.ChatDelta{Text: e.says}, nil) }
+}
+
+// TestAnAnswerIsShownAsItIs: a key that a service repeats in the answer of its model stays in what is shown, since citations
+// point into it; the trace hides it. docs/security.md says so.
+func TestAnAnswerIsShownAsItIs(t *testing.T) {
+	const key = "canary-0123456789"
+	model := &leaky{says: "The notice period is three months, " + key + " [1]."}
+	c := rag.DefaultConfig()
+	c.Trace.Settings = json.RawMessage(`{"detail": "verbose"}`)
+	f := &fixture{t: t, dir: t.TempDir(), docs: t.TempDir(), embedder: &model.HashEmbedder}
+	eng, err := rag.Open(f.dir, rag.WithConfig(c), rag.WithEmbedder(model), rag.WithChatModel(echo{model}), rag.WithSecrets(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = eng.Close() })
+	f.Engine = eng
+	f.write("a.md", "The notice period is three months.")
+	f.ingest(nil)
+	answer, err := eng.Ask(t.Context(), rag.AskRequest{Query: rag.Query{Text: "notice period"}})
+	if err != nil || !strings.Contains(answer.Text, key) {
+		t.Errorf("the answer is %+v, %v; want it as the model gave it", answer, err)
+	}
+	kept, err := os.ReadFile(filepath.Join(f.dir, "traces.jsonl"))
+	if err != nil || !strings.Contains(string(kept), "three months, ***") || strings.Contains(string(kept), key) {
+		t.Errorf("the trace tells %s, %v", kept, err)
+	}
 }

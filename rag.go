@@ -23,6 +23,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 	"github.com/seed-d8745b77/rag/internal/madedir"
 	"github.com/seed-d8745b77/rag/internal/remedy"
 	"github.com/seed-d8745b77/rag/internal/secret"
@@ -110,8 +111,11 @@ func Open(dir string, opts ...Option) (*Engine, error) {
 	var made madedir.Missing
 	if dir != "" && !s.snapshot {
 		made = madedir.Look(dir)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, datafile.DirMode); err != nil {
 			return nil, remedy.OfFolder(fmt.Errorf("make data folder: %w", err))
+		}
+		if err := withoutLinks(dir); err != nil {
+			return nil, err
 		}
 	}
 	e := &Engine{dir: dir, config: s.config, log: s.logger, now: s.now, methods: map[string]string{}, snapshot: s.snapshot, lockWait: s.lockWait, state: &state{turns: &turns{}}}

@@ -23,9 +23,9 @@ var ErrForeign = errors.New("refused")
 func Guard(r *http.Request, hosts, origins []string) error {
 	switch {
 	case !HostAllowed(r, hosts):
-		return fmt.Errorf("%w: the server is not called by this name: see the option hosts", ErrForeign)
+		return fmt.Errorf("%w: the server is not called by this name: allow it with --host, or the option Hosts", ErrForeign)
 	case !originAllowed(r, origins):
-		return fmt.Errorf("%w: pages of this origin may not call: see the option origins", ErrForeign)
+		return fmt.Errorf("%w: pages of this origin may not call: allow it with --origin, or the option Origins", ErrForeign)
 	}
 	return nil
 }

@@ -264,7 +264,7 @@ func TestRejectedTwiceAndCorrected(t *testing.T) {
 	if !got.Verified || got.Text != "Leave is 28 days [1]." || got.Citations[0].Verdict != rag.VerdictSupported {
 		t.Errorf("%+v", got)
 	}
-	if feedback := told(script); !strings.Contains(feedback, `[1] does not support "Leave is 29 days.": round 2`) {
+	if feedback := told(script); !strings.Contains(feedback, `[1] does not support "Leave is 29 days.": "round 2"`) {
 		t.Errorf("the agent was told %q", feedback)
 	}
 	if claim := v.seen[0][0]; claim.Text != "Leave is 30 days." || !strings.HasPrefix(claim.Passage, "Leave\n") {
@@ -434,7 +434,7 @@ func TestModelWithoutTools(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	last := script.Requests()[1].Messages
-	if observed := last[len(last)-1]; observed.Role != rag.RoleUser || !strings.HasPrefix(observed.Text, "Observation: [1] ") || strings.Contains(observed.Text, "99") {
+	if observed := last[len(last)-1]; observed.Role != rag.RoleUser || !strings.HasPrefix(observed.Text, "Observation: [1]\n<passage>\nFrom: ") || strings.Contains(observed.Text, "99") {
 		t.Errorf("the model was told %+v", observed)
 	}
 }

@@ -204,7 +204,7 @@ func TestSessionRemembers(t *testing.T) {
 	}
 	all := script.Requests()
 	last := all[len(all)-1].Messages
-	if len(last) != 1+4+1 || last[1].Text != "Summary of what was said before: They greeted each other.\n\nhello" || last[5].Text != "thanks" {
+	if len(last) != 1+4+1 || last[1].Text != "Summary of what was said before:\n<summary>\nThey greeted each other.\n</summary>\n\nhello" || last[5].Text != "thanks" {
 		t.Errorf("%+v", last)
 	}
 }

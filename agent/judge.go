@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/cite"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // judge makes the answer of a candidate: citations in one form, each with the sentence it stands by and a verdict. It
@@ -30,11 +31,14 @@ func (r *run) judge(ctx context.Context, candidate string, round int) []string {
 	}
 	uncited := uncitedSentences(a.Text)
 	for _, sentence := range uncited {
-		problems = append(problems, fmt.Sprintf("%q cites no source", sentence))
+		problems = append(problems, fmt.Sprintf("%q cites no source", prompt.Visible(sentence)))
 	}
 	r.grade(len(uncited))
 	return problems
 }
+
+// longestReason is how many bytes of a verifier's reason a model is told: it can hold words of a passage.
+const longestReason = 300
 
 func readCitations(candidate string, sources int) (string, []rag.RejectedCitation) {
 	text, rejected := cite.Clean(candidate, sources)
@@ -97,7 +101,7 @@ func (r *run) verify(ctx context.Context, round int) []string {
 		if v.Supported {
 			c.Verdict = rag.VerdictSupported
 		} else {
-			problems = append(problems, fmt.Sprintf("[%d] does not support %q: %s", c.Marker, c.Claim, v.Reason))
+			problems = append(problems, fmt.Sprintf("[%d] does not support %q: %q", c.Marker, prompt.Visible(c.Claim), prompt.Line(v.Reason, longestReason)))
 		}
 		seen = append(seen, fmt.Sprintf("[%d] %s: %s", c.Marker, c.Verdict, v.Reason))
 	}

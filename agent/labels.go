@@ -13,7 +13,7 @@ type Action string
 
 // The actions.
 const (
-	ActChat    Action = "chat"    // small talk: answered without a search
+	ActChat    Action = "chat"    // small talk: answered without a search; only rules choose it, never a model
 	ActSearch  Action = "search"  // passages are searched and the question is answered from them
 	ActFilter  Action = "filter"  // as search, among the documents that the question names
 	ActCompare Action = "compare" // as search, once for each side, and what is found is put together

@@ -62,7 +62,7 @@ func (r *Router) Route(ctx context.Context, question string, fields []Field) (De
 	if d, ok := r.talk(t); ok {
 		return d, nil
 	}
-	if r.model == nil {
+	if r.model == nil || len(r.offered()) == 0 {
 		return r.byRules(t, fields), nil
 	}
 	d, err := r.ask(ctx, question, t, fields)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // SessionConfig sets what is remembered of a conversation. The values are those of System F.
@@ -97,7 +98,7 @@ func (s *Session) messages() []rag.ChatMessage {
 		out = append(out, rag.ChatMessage{Role: rag.RoleUser, Text: t.Question}, rag.ChatMessage{Role: rag.RoleAssistant, Text: t.Answer.Text})
 	}
 	if s.summary != "" && len(out) > 0 { // services want questions and answers to alternate
-		out[0].Text = "Summary of what was said before: " + s.summary + "\n\n" + out[0].Text
+		out[0].Text = "Summary of what was said before:\n" + prompt.Quote("summary", s.summary) + "\n" + out[0].Text
 	}
 	return out
 }
@@ -135,7 +136,7 @@ func (a *Agent) sumUp(ctx context.Context, before string, old []Exchange) string
 	}
 	if a.config.Model != nil {
 		reply, err := rag.Reply(ctx, a.config.Model, rag.ChatRequest{Messages: []rag.ChatMessage{
-			{Role: rag.RoleSystem, Text: summaryTask}, {Role: rag.RoleUser, Text: strings.TrimSpace(before + "\n" + transcript(turns))},
+			{Role: rag.RoleSystem, Text: summaryTask}, {Role: rag.RoleUser, Text: prompt.Quote("conversation", strings.TrimSpace(before+"\n"+transcript(turns)))},
 		}}, maxReply)
 		if text := strings.TrimSpace(reply.Text); err == nil && text != "" {
 			return cut(text, maxSummary)

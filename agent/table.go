@@ -49,19 +49,21 @@ func (t *table) source(n int) (*rag.AnswerSource, bool) {
 // shownBytes is how much of a passage a model is shown; splitters make them smaller.
 const shownBytes = 4000
 
-// show writes passages as a model is shown them. What ends a passage is taken out of it, so that no passage can end itself.
+// show writes passages as a model is shown them, each with the place that it is from. What ends a passage is taken out of it,
+// so that no passage can end itself.
 func show(numbers []int, t *table) string {
 	var b strings.Builder
 	for _, n := range numbers {
 		c := &t.sources[n-1].Hit.Chunk
-		fmt.Fprintf(&b, "[%d] %s\n<passage>\n%s\n</passage>\n", n, whereabouts(c), guarded(cut(c.Text, shownBytes)))
+		fmt.Fprintf(&b, "[%d]\n%s", n, prompt.Quote("passage", "From: "+whereabouts(c)+"\n\n"+cut(c.Text, shownBytes)))
 	}
 	return b.String()
 }
 
-func guarded(s string) string { return prompt.Without(s, "</passage>") }
+// longestPlace is how many bytes the place of a passage has, and a line of the list of topics.
+const longestPlace = 300
 
-// whereabouts is the place of a passage in a line: title and headings, or the file.
+// whereabouts is the place of a passage in a short line: title and headings, or the file.
 func whereabouts(c *rag.Chunk) string {
 	parts := c.Headings
 	if c.Title != "" && (len(parts) == 0 || parts[0] != c.Title) {
@@ -70,7 +72,7 @@ func whereabouts(c *rag.Chunk) string {
 	if len(parts) == 0 {
 		parts = []string{c.URI}
 	}
-	return guarded(strings.Join(strings.Fields(strings.Join(parts, " › ")), " "))
+	return prompt.Line(strings.Join(parts, " › "), longestPlace)
 }
 
 // evidence is what a verifier is shown of a passage: what it says, under the headings that it says it under.

@@ -191,7 +191,10 @@ func listTopics(ctx context.Context, r *run, _ struct{}) (string, error) {
 		rest = fmt.Sprintf("\nand %d more", len(topics)-mostTopics)
 		topics = topics[:mostTopics]
 	}
-	return "<topics>\n" + prompt.Without(strings.Join(topics, "\n"), "</topics>") + rest + "\n</topics>", nil
+	for i := range topics {
+		topics[i] = prompt.Line(topics[i], longestPlace)
+	}
+	return strings.TrimSuffix(prompt.Quote("topics", strings.Join(topics, "\n")+rest), "\n"), nil
 }
 
 // entryFields are the values of a document that filters see.

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -103,7 +106,12 @@ it is taken; then every document, passage and picture is read and the indexes ar
 			if err := rag.CheckDataDir(a.dataDir()); err != nil {
 				return err
 			}
-			if err := catalog.RestoreBolt(a.dataDir(), args[0]); err != nil {
+			err := catalog.RestoreBolt(a.dataDir(), args[0])
+			if errors.Is(err, fs.ErrExist) {
+				return fmt.Errorf("%s is there already and is not replaced: restore into another folder with --dir, or move that file away if `rag list` shows nothing that you need: %w",
+					visible(filepath.Join(a.dataDir(), "rag.db")), rag.ErrInvalid)
+			}
+			if err != nil {
 				return err
 			}
 			return a.withData(func(eng *rag.Engine) error { return a.checkRestored(cmd.Context(), eng) })

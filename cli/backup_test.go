@@ -23,7 +23,7 @@ func TestCompactBackupAndRestore(t *testing.T) {
 	s.rag("delete", "docs/leave.md").want(exitDone)
 	s.rag("compact").want(exitDone).prints("freed in .rag")
 	s.rag("verify").want(exitDone).prints("ok")
-	s.rag("restore", "one.backup").want(exitFailed).says("is there already")
+	s.rag("restore", "one.backup").want(exitFailed).says("is there already", "--dir", "move that file away")
 
 	s.rag("restore", "one.backup", "--dir", "again").want(exitDone).prints("3 documents", "ok", "restored into again")
 	s.rag("search", "how long is the notice period?", "--dir", "again").want(exitDone).prints("leave.md")

@@ -31,6 +31,7 @@ var canaries = map[string]string{
 	"api_key in the file":          "uY5tR0eC8wQ2aX7zV4nB9kM3",
 	"password in a URL":            "pL1oK9iJ8uH7yG6tF5rD4eS3",
 	"path of a URL":                "mN6bV3cX0zL9kJ8hG7fD5sA2",
+	"query of a URL":               "tB7nM5zW3qR1yK9jE6hC4xP2",
 	"header":                       "wE4rT6yU8iO0pA1sD2fG3hJ5",
 	"dsn":                          "cV9bN7mQ5wE3rT1yU2iO4pL6",
 	"token of a provider":          "xS8wQ6aZ4eD2cR0fV1tG3bY5",
@@ -218,6 +219,7 @@ func newCanaryShell(t *testing.T) *canaryShell {
 	for _, do := range []string{"well", "fail", "panic", "refuse"} {
 		s.write(do+".yaml", own(do))
 	}
+	s.write("query.yaml", fmt.Sprintf("embedder: hash\nrerank: {provider: http, model: m, url: \"%s/rerank?sub=%s&x=1\", tries: 1}\nverifier: {provider: overlap}\ntrace: {provider: jsonl, detail: verbose}\n", s.service.URL, canaries["query of a URL"]))
 	s.write("broken.yaml", "embedder: {provider: openai, model: m, api_key: \"${CANARY_KEY}\", base_url: \"${CANARY_PATH}\"}\nretrieval: {top_k: 10}\n")
 	s.write("wrong.yaml", "retrieval:\n  top_k: ${CANARY_KEY}\nembedder: {provider: \"x\", \"${CANARY_KEY}\": 1}\n")
 	s.write("tokens.json", fmt.Sprintf(`[{"token": %q, "name": "alice"}]`, canaries["token of a caller"]))
@@ -250,7 +252,7 @@ func (s *canaryShell) files() (n int) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if name := d.Name(); slices.Contains([]string{"services.yaml", "well.yaml", "fail.yaml", "panic.yaml", "refuse.yaml", "tokens.json", "badtokens.json", ".env"}, name) {
+		if name := d.Name(); slices.Contains([]string{"services.yaml", "well.yaml", "fail.yaml", "panic.yaml", "refuse.yaml", "query.yaml", "tokens.json", "badtokens.json", ".env"}, name) {
 			return nil
 		}
 		data, err := os.ReadFile(path)
@@ -322,6 +324,13 @@ func TestNoCommandTellsSecrets(t *testing.T) {
 		s.do("annual leave\n/trace\n", append(strings.Fields(line), "--config", "services.yaml")...)
 	}
 	all("well.yaml", "-v")
+	before := s.service.asked.Load()
+	for _, line := range []string{"ingest docs -v", "search annual leave -v", "search annual leave --json", "ask annual leave --json", "chat -v", "explain annual leave --text thirty", "eval -t q.jsonl -l latest -v", "config print", "config print --json", "config check -v", "trace list", "trace tail -n 2000"} {
+		s.do("annual leave\n/trace\n", append(strings.Fields(line), "--config", "query.yaml", "--dir", "kb-query")...)
+	}
+	if s.service.asked.Load() < before+6 {
+		t.Errorf("the service behind a query was asked %d times", s.service.asked.Load()-before)
+	}
 	for _, config := range []string{"fail.yaml", "panic.yaml", "refuse.yaml", "broken.yaml", "wrong.yaml", "badtokens.json"} {
 		for _, line := range []string{"search annual leave --path docs", "search annual leave --path docs -m dense -v", "ask annual leave --path docs --json", "chat -v", "explain annual leave --text thirty", "verify", "config check -v", "config print", "eval -t q.jsonl", "reindex", "trace list", "dashboard --addr 127.0.0.1:0 -v --token short"} {
 			s.do("annual leave\n", append(strings.Fields(line), "--config", config, "--dir", "kb-"+config)...)

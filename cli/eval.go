@@ -173,7 +173,7 @@ func (a *app) evalDone(run *eval.Run, err error, old *eval.Run, f evalFlags) err
 	if err != nil {
 		return err
 	}
-	path, err := run.Save(a.runsDir(f.results))
+	path, err := a.saveRun(run, f.results)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 func newEvalValidate(a *app) *cobra.Command {
@@ -140,6 +143,21 @@ func addResults(flags *pflag.FlagSet, results *string) {
 // runsDir is where runs are kept: the folder that --results names, or the one of the data folder.
 func (a *app) runsDir(results string) string {
 	return cmp.Or(results, filepath.Join(a.dataDir(), "eval"))
+}
+
+// saveRun keeps a run. A link in the data folder is not followed; a folder that --results names may be one.
+func (a *app) saveRun(run *eval.Run, results string) (path string, err error) {
+	dir := a.runsDir(results)
+	if results == "" {
+		err = datafile.NoLink(dir)
+	}
+	if err == nil {
+		path, err = run.Save(dir)
+	}
+	if err != nil && !errors.Is(err, rag.ErrInvalid) {
+		err = fmt.Errorf("the run cannot be kept in %s: %w: name a folder that can be written with --results", visible(dir), err)
+	}
+	return path, err
 }
 
 // loadRun reads a run by its file or its label.

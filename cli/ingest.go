@@ -58,31 +58,10 @@ number of machines ingest them: see worker. What counts is the content that a wo
 		Example: examples("rag ingest docs", "rag ingest docs --prune --dry-run", "rag ingest docs --watch", "rag ingest docs --domain admissions.yaml --manifest docs/manifest.jsonl", "rag ingest --queue /srv/papers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.paths = append(args, f.paths...)
-			if f.manifest != "" && f.domain.file == "" {
-				var err error
-				if f.remembered, err = a.remembered(cmd.Context()); err != nil {
-					return err
-				}
+			if err := a.checkIngest(cmd, &f); err != nil {
+				return err
 			}
 			switch {
-			case f.domain.none():
-				return usagef(cmd, "--domain none leaves the rules out of a question, and an ingest follows the collection's domain: leave the flag out, or end the domain for all who use the collection with --end-domain")
-			case f.endDomain && (f.domain.file != "" || f.manifest != ""):
-				return usagef(cmd, "--end-domain does not go with --domain or --manifest, which need one")
-			case f.manifest != "" && f.remembered == nil && f.domain.file == "":
-				return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
-			case f.manifest != "" && f.noManifest:
-				return usagef(cmd, "--manifest and --no-manifest exclude each other")
-			case f.queue && f.noManifest:
-				return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
-			case len(f.paths) == 0 && f.manifest == "":
-				return usagef(cmd, "no file or folder given")
-			case len(f.paths) == 0 && f.prune:
-				return usagef(cmd, "--prune removes documents of folders whose file is gone, and a manifest alone names files: name its folder too, such as %s", filepath.Dir(f.manifest))
-			case f.watch && (f.dryRun || f.force):
-				return usagef(cmd, "--watch does not go with --dry-run or --force")
-			case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
-				return usagef(cmd, "--queue does not go with --watch, --dry-run, --force, --prune or --ocr: workers read what is new or has changed, and an ingest without --queue prunes")
 			case f.queue:
 				return a.enqueue(cmd.Context(), f)
 			case f.watch:
@@ -105,6 +84,37 @@ number of machines ingest them: see worker. What counts is the content that a wo
 	flags.BoolVar(&f.watch, "watch", false, "go on, and ingest again when something has changed, until interrupted")
 	flags.BoolVar(&f.queue, "queue", false, "only put the files into a queue, for workers to ingest")
 	return cmd
+}
+
+// checkIngest refuses flags that do not go together, and finds out by which domain a manifest is read.
+func (a *app) checkIngest(cmd *cobra.Command, f *ingestFlags) error {
+	if f.manifest != "" && f.domain.file == "" {
+		var err error
+		if f.remembered, err = a.remembered(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.domain.none():
+		return usagef(cmd, "--domain none leaves the rules out of a question, and an ingest follows the collection's domain: leave the flag out, or end the domain for all who use the collection with --end-domain")
+	case f.endDomain && (f.domain.file != "" || f.manifest != ""):
+		return usagef(cmd, "--end-domain does not go with --domain or --manifest, which need one")
+	case f.manifest != "" && f.remembered == nil && f.domain.file == "":
+		return usagef(cmd, "--manifest needs --domain, which says what a manifest may hold")
+	case f.manifest != "" && f.noManifest:
+		return usagef(cmd, "--manifest and --no-manifest exclude each other")
+	case f.queue && f.noManifest:
+		return usagef(cmd, "--queue does not go with --no-manifest: an ingest without --queue drops what manifests said")
+	case len(f.paths) == 0 && f.manifest == "":
+		return usagef(cmd, "no file or folder given")
+	case len(f.paths) == 0 && f.prune:
+		return usagef(cmd, "--prune removes documents of folders whose file is gone, and a manifest alone names files: name its folder too, such as %s", filepath.Dir(f.manifest))
+	case f.watch && (f.dryRun || f.force):
+		return usagef(cmd, "--watch does not go with --dry-run or --force")
+	case f.queue && (f.watch || f.dryRun || f.force || f.prune || f.ocr):
+		return usagef(cmd, "--queue does not go with --watch, --dry-run, --force, --prune or --ocr: workers read what is new or has changed, and an ingest without --queue prunes")
+	}
+	return nil
 }
 
 func (a *app) ingest(ctx context.Context, f ingestFlags) error {
@@ -254,7 +264,7 @@ func printStep(w io.Writer, p paint, s rag.StepCount) {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies of earlier runs"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
+	}{{s.Calls, "calls of the chat model"}, {s.Cached, "replies kept from earlier ingests"}, {s.Fallbacks, "without an answer"}, {s.Skipped, "not worked on"}, {s.Dropped, "passages left out"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 func newInit(a *app) *cobra.Command {
@@ -37,7 +38,7 @@ func (a *app) init() error {
 	if err := rag.CheckDataDir(dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, datafile.DirMode); err != nil {
 		return fmt.Errorf("make data folder: %w", err)
 	}
 	path := filepath.Join(dir, config.FileName)
@@ -54,9 +55,9 @@ func (a *app) init() error {
 	return nil
 }
 
-// writeNew writes a file that must not be there yet.
+// writeNew writes a file that must not be there yet: its owner's alone, since it may come to hold a key, or holds what documents say.
 func writeNew(path string, content string) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, datafile.FileMode)
 	if err != nil {
 		return err
 	}

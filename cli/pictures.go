@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // picture is a picture of a document, as load and show print it.
@@ -95,7 +96,7 @@ var pictureExtensions = map[string]string{
 // writePictures writes pictures to a folder, which it makes if it is missing, and returns the file of each, by ID. A file
 // is named by its content, so one that is there already is left as it is if it is the same, and is an error if not.
 func writePictures(dir string, images []rag.Image) (files map[string]string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, datafile.DirMode); err != nil {
 		return nil, err
 	}
 	files = map[string]string{}

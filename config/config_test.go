@@ -285,3 +285,34 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestRedactedQueries: a key in an address is one, whatever it is called there, and so is one under a key that nobody knows.
+func TestRedactedQueries(t *testing.T) {
+	loaded, err := parse(`embedder:
+  provider: openai
+  base_url: https://example.org/v1?api_key=XYZ&sub=Hush-4711-x&lang=english#top
+  own: https://example.org/v1?hush-hush
+  api_key: Quiet-4712-y
+  acces: Quiet-4712-y
+  other: sk-0123456789abcdef
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, v := range config.Redacted(loaded) {
+		got[v.Key] = v.Value
+	}
+	for key, want := range map[string]string{
+		"embedder.base_url": "https://example.org/v1?api_key=***&sub=***&lang=***#top", "embedder.own": "https://example.org/v1?***",
+		"embedder.acces": "***", "embedder.other": "sk-***",
+	} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %s", key, got[key], want)
+		}
+	}
+	said := loaded.Hider()("GET /v1?sub=Hush-4711-x in english, hush-hush")
+	if want := "GET /v1?sub=*** in english, ***"; said != want {
+		t.Errorf("got %q, want %q", said, want)
+	}
+}

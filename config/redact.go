@@ -21,14 +21,15 @@ type Value struct {
 
 // Redacted returns every value of a configuration in the order of rag.Config, without secrets: hidden is what came
 // from an environment variable, what stands under a key that names a secret (key, token, secret, password,
-// credential, authorization) or under headers, and the user part of a URL. Of what a variable gave, numbers are shown, and
-// what stands under a key that holds a name (provider, model, detail, mode): but for a secret in it.
+// credential, authorization) or under headers, and the user part and the values of the query of a URL. Of what a variable
+// gave, numbers are shown, and what stands under a key that holds a name (provider, model, detail, mode). What is hidden in
+// one place is shown in no other, nor is what looks like a key.
 func Redacted(l Loaded) []Value {
 	p := printer{loaded: l}
 	p.walk(reflect.ValueOf(l.Config), "")
 	hide := p.hider()
 	for i, v := range p.values {
-		if s, ok := v.Value.(string); ok && isPlain(v.Key) {
+		if s, ok := v.Value.(string); ok { // also under a key that nobody knows
 			p.values[i].Value = hide(s)
 		}
 	}
@@ -132,7 +133,7 @@ func (p *printer) add(path string, v any) {
 	default:
 		if isText {
 			p.secrets = append(p.secrets, secret.InURL(s)...)
-			v = secret.URLUser(s)
+			v = secret.URL(s)
 		}
 	}
 	p.values = append(p.values, Value{path, v, origin.String()})

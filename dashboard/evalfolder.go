@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/eval"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // setsFolder is where test sets lie in the folder of runs.
@@ -291,7 +292,7 @@ func (f *evalFolder) addQuestion(name string, q newQuestion) error {
 
 // write replaces a file of the folder in one step; the folder is made if there is none.
 func (f *evalFolder) write(name string, text []byte) error {
-	if err := os.MkdirAll(f.setsDir, 0o755); err != nil {
+	if err := datafile.MakeFolder(f.setsDir); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(f.setsDir)
@@ -300,7 +301,7 @@ func (f *evalFolder) write(name string, text []byte) error {
 	}
 	defer root.Close()
 	beside := ".adding-" + rand.Text()
-	if err := root.WriteFile(beside, text, 0o644); err != nil {
+	if err := root.WriteFile(beside, text, datafile.FileMode); err != nil {
 		return errors.Join(err, root.Remove(beside))
 	}
 	if err := root.Rename(beside, name); err != nil {

@@ -28,7 +28,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !hostAllowed(r, s.o.Hosts):
-			http.Error(w, "the dashboard is not called by this name: see the option Hosts", http.StatusForbidden)
+			http.Error(w, "the dashboard is not called by this name: allow it with --host, or the option Hosts", http.StatusForbidden)
 		case s.o.Token != "" && !open(r.URL.Path) && !s.loggedIn(r):
 			s.askLogin(w, r)
 		default:

@@ -43,7 +43,11 @@ func TestHostNames(t *testing.T) {
 	} {
 		s := server(t, engine(t), Options{Hosts: test.hosts})
 		req := func(r *http.Request) { calledAs(test.host, test.local)(r) }
-		if got := status(t, s, "/", req); got != test.want {
+		got, _, body := get(t, s, "/", req)
+		if got == 403 && !strings.Contains(body, "--host") {
+			t.Errorf("the refusal does not name the flag: %s", body)
+		}
+		if got != test.want {
 			t.Errorf("called as %s at %s with hosts %v: %d; want %d", test.host, test.local, test.hosts, got, test.want)
 		}
 	}

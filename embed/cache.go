@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // CacheConfig sets up a [Cache].
@@ -155,6 +156,9 @@ func (c *Cache) load(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || c.loaded {
 		return err
 	}
+	if err := datafile.NoLink(c.dir); err != nil {
+		return fmt.Errorf("embedding cache: %w", err)
+	}
 	paths, err := filepath.Glob(filepath.Join(c.dir, "*"+segmentSuffix))
 	if err != nil {
 		return fmt.Errorf("embedding cache: %w", err)
@@ -183,7 +187,7 @@ func (c *Cache) room(bytes int64) (*segment, error) {
 		}
 		number = last.number() + 1
 	}
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+	if err := datafile.MakeFolder(c.dir); err != nil {
 		return nil, fmt.Errorf("embedding cache: %w", err)
 	}
 	s, err := createSegment(c.dir, number)

@@ -240,3 +240,31 @@ func FuzzSegment(f *testing.F) {
 		}
 	})
 }
+
+// TestCacheFollowsNoLink: what is damaged is cut off or removed, which must not happen to files elsewhere.
+func TestCacheFollowsNoLink(t *testing.T) {
+	victim := filepath.Join(t.TempDir(), "00000001.vec")
+	if err := os.WriteFile(victim, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys := []rag.EmbedKey{{1}}
+	file, folder := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(file, "embeddings"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(file, "embeddings", "00000001.vec")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink(filepath.Dir(victim), filepath.Join(folder, "embeddings")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, folder} {
+		err := openCache(t, dir, embed.CacheConfig{}, nil).Put(t.Context(), keys, [][]float32{{1}})
+		if err == nil || !strings.Contains(err.Error(), "is a link") {
+			t.Errorf("got %v, want an error that names the link", err)
+		}
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "kept" {
+		t.Errorf("the file elsewhere holds %q, %v", text, err)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // A segment is a header and then records: CRC-32C of what follows, key, number of dimensions, numbers. docs/formats.md
@@ -52,7 +53,7 @@ func (s *segment) number() int {
 func createSegment(dir string, number int) (*segment, error) {
 	for ; ; number++ {
 		path := filepath.Join(dir, fmt.Sprintf("%08d%s", number, segmentSuffix))
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := datafile.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
@@ -71,7 +72,7 @@ func createSegment(dir string, number int) (*segment, error) {
 // write that a crash cut short, the file is cut off; a file without a good record is removed. Then the error says what
 // was wrong, also with a segment.
 func openSegment(path string, found func(rag.EmbedKey, place)) (*segment, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	f, err := datafile.OpenFile(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func written(ctx context.Context, model rag.ChatModel, c *rag.Chunk) (Draft, err
 		case wrong != nil:
 		case strings.TrimSpace(got.Question) == "" || strings.TrimSpace(got.Answer) == "":
 			wrong = errors.New("question or answer is missing")
-		case Fold(got.Sentence) == "" || !strings.Contains(Fold(c.Text), Fold(got.Sentence)):
+		case Fold(got.Sentence) == "" || !strings.Contains(Fold(prompt.Visible(c.Text)), Fold(prompt.Visible(got.Sentence))):
 			wrong = errors.New("the sentence is not in the passage")
 		default:
 			return Draft{Kind: KindDraft, Question: strings.TrimSpace(got.Question), Sentence: got.Sentence, Reference: strings.TrimSpace(got.Answer)}, nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // Lab opens engines on the same documents under different configurations. What only concerns the search is changed over
@@ -42,7 +43,7 @@ func NewCollectionLab(eng *rag.Engine, dataDir, collection, scratch string) *Lab
 // exported writes the documents of the collection into a file and returns them as sources.
 func (l *Lab) exported(ctx context.Context) (rag.Sources, error) {
 	path := filepath.Join(l.Dir, "documents.jsonl")
-	f, err := os.Create(path)
+	f, err := datafile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return rag.Sources{}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // replies keeps what a chat model answered to a judge, so that a run that is graded again asks only what it did not. What
@@ -60,7 +61,7 @@ func (r *replies) get(path string) (string, bool) {
 
 // put keeps a reply; one that cannot be kept costs a question next time.
 func (r *replies) put(path, reply string) {
-	if path == "" || os.MkdirAll(r.dir, 0o755) != nil {
+	if path == "" || os.MkdirAll(r.dir, datafile.DirMode) != nil {
 		return
 	}
 	if data, err := json.Marshal(keptReply{reply}); err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/config"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
@@ -144,21 +145,21 @@ func (r *Run) Save(dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, datafile.DirMode); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, r.Label+runSuffix)
 	return path, writeWhole(path, append(data, '\n'))
 }
 
-// writeWhole writes a file beside its place and moves it there.
+// writeWhole writes a file beside its place and moves it there: its owner's alone, since runs and verdicts quote documents.
 func writeWhole(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".eval-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

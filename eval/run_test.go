@@ -316,6 +316,27 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
+// A model quotes a sentence as it was shown it: without what nobody sees.
+func TestGenerateFindsWhatShows(t *testing.T) {
+	eng, err := rag.Open("", rag.WithEmbedder(&ragtest.HashEmbedder{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = eng.Close() })
+	path := filepath.Join(t.TempDir(), "pigeon.md")
+	if err := os.WriteFile(path, []byte("# Pigeons\n\nA car\ufe0f\ufe01rier pig\u200beon costs 19 euros a day, and Albert pays for it.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Ingest(t.Context(), rag.IngestRequest{Sources: []rag.Sources{rag.Dir(filepath.Dir(path))}}); err != nil {
+		t.Fatal(err)
+	}
+	script := &ragtest.Script{Replies: []string{`{"question":"How much?","sentence":"A carrier pigeon costs 19 euros a day","answer":"19"}`}}
+	drafts, notes, err := eval.Generate(t.Context(), eng, eval.GenerateRequest{Count: 1, Model: script})
+	if err != nil || len(notes) > 0 || len(drafts) != 1 {
+		t.Errorf("%+v, notes %v, error %v", drafts, notes, err)
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	eng := openWith(t, &ragtest.HashEmbedder{})
 	drafts, notes, err := eval.Generate(t.Context(), eng, eval.GenerateRequest{Count: 10})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // Settings say who judges answers: the section "evaluation" of rag.yaml.
@@ -162,6 +163,9 @@ func EngineEvaluator(eng *rag.Engine, dataDir string, backends []string, repeat 
 	m := Models{Chat: eng.ChatModel(), Embedder: eng.Embedder(), Verifier: eng.Verifier()}
 	if dataDir != "" {
 		m.CacheDir = filepath.Join(dataDir, verdictDir)
+		if err := datafile.NoLink(m.CacheDir); err != nil {
+			return nil, fmt.Errorf("evaluation: %w: %w", err, rag.ErrInvalid)
+		}
 	}
 	return s.Evaluator(m)
 }

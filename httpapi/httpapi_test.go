@@ -185,6 +185,10 @@ func TestIngestByPath(t *testing.T) {
 	if a := c.get(at+"?after="+j.get("seq")).wants(t, 200); a.get("items") != "[]" {
 		t.Errorf("behind the last change: %s", a.body)
 	}
+	c.post("/v1/ingest", `{"path":"`+filepath.Base(root)+`","dry_run":true}`).wants(t, 202)
+	if a := c.post("/v1/ingest", `{"path":"none"}`).wants(t, 422); !strings.Contains(a.get("error.message"), "may be read: "+filepath.Base(root)+";") {
+		t.Errorf("which folders may be read is not said: %s", a.body)
+	}
 	c.post("/v1/search", `{"query":"otter swims"}`).wants(t, 200)
 	uri := rag.FileURI(filepath.Join(resolved(t, root), "one.md"))
 	c.do("DELETE", "/v1/document?uri="+url.QueryEscape(uri), "").wants(t, 200)
@@ -369,8 +373,12 @@ func TestForeignPages(t *testing.T) {
 		"another page": {[]string{"Origin", "https://evil.example"}, 403}, "rebinding": {[]string{"Host", "evil.example"}, 403},
 		"a page that may": {[]string{"Origin", "https://app.example"}, 200}, "a name that is given": {[]string{"Host", "rag.example"}, 200},
 	} {
-		if a := c.do("GET", "/v1/collections", "", tt.header...); a.status != tt.status {
+		a := c.do("GET", "/v1/collections", "", tt.header...)
+		if a.status != tt.status {
 			t.Errorf("%s: %d", name, a.status)
+		}
+		if flag := "--" + strings.ToLower(tt.header[0]); tt.status == 403 && !strings.Contains(a.body, flag) {
+			t.Errorf("%s: the refusal does not name %s: %s", name, flag, a.body)
 		}
 	}
 	pre := c.do("OPTIONS", "/v1/search", "", "Origin", "https://app.example", "Access-Control-Request-Method", "POST")

@@ -26,7 +26,7 @@ import (
 // ingesting is the body of ingest as JSON. An upload has the same fields in its form, besides its files.
 type ingesting struct {
 	Collection string `json:"collection,omitempty" jsonschema:"the server's own where it is missing"`
-	Path       string `json:"path,omitempty" jsonschema:"file or folder of the server's machine, in a folder that was opened for it"`
+	Path       string `json:"path,omitempty" jsonschema:"file or folder of the server's machine, in a folder that was opened for it; a path that is not whole begins in that folder, or with its name"`
 	Manifest   string `json:"manifest,omitempty" jsonschema:"file that describes the files of path, or names its own; needs a domain, named or the collection's own"`
 	Domain     string `json:"domain,omitempty" jsonschema:"subject whose rules the documents follow, and the collection from now on; the collection's own where it is missing"`
 	EndDomain  bool   `json:"end_domain,omitempty" jsonschema:"the collection has no domain any more, whoever uses it; not with domain or manifest"`
@@ -96,7 +96,7 @@ func (c *call) allowed(field, path string) (string, error) {
 	if real, ok := roots.Resolve(c.o.Roots, path); ok {
 		return real, nil
 	}
-	return "", invalid(field, "%q is nothing in the folders that may be read", cut(path))
+	return "", invalid(field, "%q is nothing in the folders that may be read: %s; a path is whole, or begins in one of them", cut(path), roots.Names(c.o.Roots))
 }
 
 func (c *call) pathSources(q *ingesting, d *domain.Domain) ([]rag.Sources, error) {

@@ -32,7 +32,7 @@ func questionRoutes() []*route {
 			about: "Answer a question from the documents, every statement with its source; with Accept: text/event-stream as it is made",
 			body:  asking{}, status: 200, answer: answerForm{}, media: eventStream, run: ask,
 			events: []event{
-				{"stage", "a stage begins; after extract the text begins anew", stageEvent{}},
+				{"stage", "the search begins, or a stage behind it; after extract the text begins anew", stageEvent{}},
 				{"text", "the next piece of the answer's text", textEvent{}},
 				{"answer", "the answer, whole", answerForm{}},
 				{"error", "it failed, and nothing follows", errorBody{}},

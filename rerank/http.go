@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
+	"github.com/seed-d8745b77/rag/internal/secret"
 )
 
 // Styles of services.
@@ -58,7 +59,7 @@ func NewHTTP(c HTTPConfig) (*HTTP, error) {
 	case c.MaxTokens < 0 || c.TimeoutMS < 0 || c.Tries < 0:
 		return nil, fmt.Errorf("http reranker: max_tokens, timeout_ms and tries cannot be below 0: %w", rag.ErrInvalid)
 	}
-	r := &HTTP{c: c, client: httpjson.Client{Header: http.Header{}, Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries}}
+	r := &HTTP{c: c, client: httpjson.Client{Header: http.Header{}, Secrets: secret.InURL(c.URL), Timeout: time.Duration(c.TimeoutMS) * time.Millisecond, Tries: c.Tries}}
 	if c.Key != "" {
 		r.client.Header.Set("Authorization", "Bearer "+c.Key)
 	}

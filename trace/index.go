@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 const (
@@ -95,7 +96,7 @@ func (x *Index) get(ctx context.Context, id string) (t rag.Trace, err error) {
 	if err != nil {
 		return t, err
 	}
-	h, err := os.Open(filepath.Join(x.dir, e.file.name))
+	h, err := datafile.Open(filepath.Join(x.dir, e.file.name))
 	if err != nil {
 		return t, errMoved
 	}
@@ -165,7 +166,7 @@ func (x *Index) remember(files []*file) {
 
 // read returns a file with what has been added to it, with an error as much as was read; nil if it is gone or empty.
 func (x *Index) read(ctx context.Context, name string) (*file, error) {
-	h, err := os.Open(filepath.Join(x.dir, name))
+	h, err := datafile.Open(filepath.Join(x.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // rotated or removed just now
 	}
@@ -278,7 +279,7 @@ func (x *Index) All() iter.Seq2[rag.Trace, error] {
 // yieldFile yields the traces of one file and reports whether the consumer wants more. A file that is gone, because it
 // was just rotated or removed, has none.
 func yieldFile(path string, yield func(rag.Trace, error) bool) (bool, error) {
-	f, err := os.Open(path)
+	f, err := datafile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // Names of the files in the data directory. The time in the name of an old one is UTC and sorts.
@@ -34,8 +35,6 @@ const (
 	defaultMaxBytes = 64 << 20
 	defaultMaxTotal = 1 << 30 // about 100,000 searches
 	totalParts      = 4       // of MaxTotalBytes that a file takes at most, so that little goes at once
-	dirMode         = 0o700   // traces hold what people asked
-	fileMode        = 0o600
 )
 
 // JSONLConfig sets where a JSONL sink turns to a new file, and which old ones it keeps. The file that is written to is
@@ -120,10 +119,13 @@ func (j *JSONL) append(line []byte) (err error) {
 // open returns the file to append so many bytes to, after rotating it if they do not fit or it is of another day.
 func (j *JSONL) open(more int64) (*os.File, error) {
 	path := filepath.Join(j.dir, fileName)
+	if err := datafile.NoLink(path); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(j.dir, dirMode); err != nil {
+		if err := os.MkdirAll(j.dir, datafile.DirMode); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -140,7 +142,7 @@ func (j *JSONL) open(more int64) (*os.File, error) {
 		}
 		j.cleaned = true
 	}
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, fileMode)
+	return datafile.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR)
 }
 
 // isOfAnotherDay reports whether traces are kept by the day and the file's first one is not of today.
@@ -148,7 +150,7 @@ func (j *JSONL) isOfAnotherDay(path string) bool {
 	if j.config.KeepDays <= 0 {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := datafile.Open(path)
 	if err != nil {
 		return false // rotated by another process just now
 	}

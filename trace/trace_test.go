@@ -146,3 +146,21 @@ func TestRegister(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestALinkIsNotAppendedTo: a folder that came from elsewhere must not make traces grow files elsewhere.
+func TestALinkIsNotAppendedTo(t *testing.T) {
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, "traces.jsonl")); err != nil {
+		t.Skip(err)
+	}
+	err := trace.NewJSONL(dir, trace.JSONLConfig{}).Record(t.Context(), &rag.Trace{ID: "a"})
+	if err == nil || !strings.Contains(err.Error(), "traces.jsonl is a link") {
+		t.Errorf("got %v, want an error that names the link", err)
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "kept" {
+		t.Errorf("the file elsewhere holds %q, %v", text, err)
+	}
+}

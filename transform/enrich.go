@@ -144,7 +144,8 @@ var enrichSchema = json.RawMessage(`{"type":"object","properties":{"title":{"typ
 
 // byModel asks the chat model.
 func (e *Enrich) byModel(ctx context.Context, c *rag.Chunk, document string) (found enrichment, err error) {
-	text := "Title of the document: " + oneLine(document, longestTitle) + "\nHeadings: " + oneLine(strings.Join(c.Headings, separator), longestContext) + "\n" + prompt.Quote("passage", c.Text)
+	marks := []string{"title", "headings", "passage"}
+	text := prompt.Quote("title", prompt.Line(document, longestTitle), marks...) + prompt.Quote("headings", prompt.Line(strings.Join(c.Headings, separator), longestContext), marks...) + prompt.Quote("passage", c.Text, marks...)
 	err = e.ask.ask(ctx, "", question(fmt.Sprintf(enrichTask, e.c.Tags), text, enrichSchema), func(reply string) error {
 		found = enrichment{}
 		if err := prompt.ReadJSON(reply, &found); err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // Replies keeps replies of chat models, so that no run asks twice what an earlier one was told. It saves time and money
@@ -96,6 +97,9 @@ func (r *Replies) get(key string) (string, bool) {
 		reply, ok := r.memory[key]
 		return reply, ok
 	}
+	if datafile.NoLink(r.path(key)) != nil {
+		return "", false
+	}
 	b, err := os.ReadFile(r.path(key))
 	var kept keptReply
 	if err != nil || json.Unmarshal(b, &kept) != nil || kept.Sum != replySum(kept.Reply) {
@@ -118,7 +122,7 @@ func (r *Replies) put(key, reply string) {
 	}
 	b, err := json.Marshal(keptReply{reply, replySum(reply)})
 	path := r.path(key)
-	if err != nil || os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+	if err != nil || datafile.MakeFolder(filepath.Dir(path)) != nil {
 		return
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "new-*")

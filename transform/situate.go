@@ -83,7 +83,8 @@ func (s *Situate) Transform(ctx context.Context, doc rag.Document, chunks []rag.
 	}
 	err = s.ask.each(ctx, len(out), func(i int) {
 		c := &out[i]
-		text := "Title: " + oneLine(doc.Title, longestContext) + "\n" + prompt.Quote("document", around(doc.Text, c.Start, c.End, s.c.MaxDocumentBytes)) + prompt.Quote("passage", c.Text)
+		marks := []string{"title", "document", "passage"}
+		text := prompt.Quote("title", prompt.Line(doc.Title, longestContext), marks...) + prompt.Quote("document", around(doc.Text, c.Start, c.End, s.c.MaxDocumentBytes), marks...) + prompt.Quote("passage", c.Text, marks...)
 		var reply struct{ Context string }
 		err := s.ask.ask(ctx, "", question(situateTask, text, situateSchema), func(text string) error {
 			if err := prompt.ReadJSON(text, &reply); err != nil {

@@ -63,6 +63,9 @@ func OpenHNSW(dir string, c HNSWConfig) (*HNSW, error) {
 	if c.Quantization == QuantizationInt8 && dir != "" {
 		h.kind = slab.Int8
 	}
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
 	if err := h.open(dir, c.Workers); err != nil {
 		return nil, err
 	}

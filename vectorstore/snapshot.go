@@ -16,7 +16,9 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
+	"github.com/seed-d8745b77/rag/internal/datafile"
 	"github.com/seed-d8745b77/rag/internal/hnsw"
 )
 
@@ -49,6 +51,17 @@ func (s *store) snapshotPath(collection string) string {
 func snapshotName(collection string) string {
 	sum := sha256.Sum256([]byte(collection))
 	return hex.EncodeToString(sum[:12]) + snapshotExtension
+}
+
+// checkFolder is ErrInvalid where the folder of snapshots is a link: files are replaced and removed in it.
+func checkFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := datafile.NoLink(filepath.Join(dir, snapshotFolder)); err != nil {
+		return fmt.Errorf("hnsw: %w: %w", err, rag.ErrInvalid)
+	}
+	return nil
 }
 
 // sweepSnapshots removes what belongs to no collection: another store may have dropped it. Nothing depends on it.
@@ -120,7 +133,7 @@ func (s *store) writeSnapshot(c *collection) (err error) {
 	snapshotFiles.Lock()
 	defer snapshotFiles.Unlock()
 	path := s.snapshotPath(c.name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := datafile.MakeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")

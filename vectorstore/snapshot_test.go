@@ -1,7 +1,11 @@
 package vectorstore
 
 import (
+	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,4 +115,22 @@ func FuzzSnapshotParts(f *testing.F) {
 			t.Errorf("read %+v", c)
 		}
 	})
+}
+
+// TestSnapshotsInALinkAreRefused: what belongs to no collection is swept away there.
+func TestSnapshotsInALinkAreRefused(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	victim := filepath.Join(elsewhere, "disk.snapshot")
+	if err := os.WriteFile(victim, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "hnsw")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := OpenHNSW(dir, HNSWConfig{}); !errors.Is(err, rag.ErrInvalid) || !strings.Contains(err.Error(), "hnsw is a link") {
+		t.Errorf("got %v, want ErrInvalid that names the link", err)
+	}
+	if _, err := os.Stat(victim); err != nil {
+		t.Error(err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-d8745b77/rag/internal/cite"
 	"github.com/seed-d8745b77/rag/internal/lang"
 	"github.com/seed-d8745b77/rag/internal/mdtext"
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // OverlapConfig sets up an [Overlap].
@@ -76,6 +77,7 @@ type window struct {
 }
 
 func (v *Overlap) judge(ctx context.Context, c rag.Claim) (rag.Verdict, error) {
+	c.Text, c.Passage = prompt.Visible(c.Text), prompt.Visible(c.Passage) // a model quotes what it was shown
 	claimLanguage, passageLanguage := lang.Detect(c.Text), lang.Detect(c.Passage)
 	foreign := claimLanguage != passageLanguage && claimLanguage != "" && passageLanguage != ""
 	words := v.terms(c.Text, claimLanguage)

@@ -160,3 +160,18 @@ func FuzzOverlap(f *testing.F) {
 		}
 	})
 }
+
+// A model that quotes what it was shown, which is without the characters that nobody sees, is not said to be wrong.
+func TestOverlapSeesWhatShows(t *testing.T) {
+	v, err := verify.NewOverlap(nil, verify.OverlapConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts, err := v.Verify(t.Context(), []rag.Claim{
+		{Text: "A carrier pigeon costs 19 euros a day.", Passage: "A car\u00adrier pig\u200beon costs 1\u20609 eu\ufeffros a day."},
+		{Text: "A carrier pigeon costs 29 euros a day.", Passage: "A car\u00adrier pig\u200beon costs 1\u20609 eu\ufeffros a day."},
+	})
+	if err != nil || !verdicts[0].Supported || verdicts[1].Supported {
+		t.Errorf("%+v, %v", verdicts, err)
+	}
+}

@@ -2,16 +2,20 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"unicode/utf8"
 
 	"github.com/seed-d8745b77/rag"
 )
 
 // SharedWords is a reranker that scores a passage by how much of the question's words it has. Long words count more: they
 // say more.
-type SharedWords struct{}
+type SharedWords struct {
+	MinLetters int // shorter words do not count
+}
 
 // Rerank returns a score for each text. The engine sorts, cuts, keeps the deadline and remembers where each passage stood.
-func (SharedWords) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+func (s SharedWords) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	scores := make([]float64, len(texts))
 	asked := words(query)
 	for i, text := range texts {
@@ -21,6 +25,9 @@ func (SharedWords) Rerank(ctx context.Context, query string, texts []string) ([]
 		have := words(text)
 		shared, all := 0, 0 // letters
 		for word := range asked {
+			if utf8.RuneCountInString(word) < s.MinLetters {
+				continue
+			}
 			all += len(word)
 			if have[word] {
 				shared += len(word)
@@ -31,5 +38,7 @@ func (SharedWords) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, ctx.Err()
 }
 
-// RerankModel names the reranker: scores are remembered under this name.
-func (SharedWords) RerankModel() rag.RerankModel { return rag.RerankModel{Name: "shared-words/1"} }
+// RerankModel names the reranker: scores are remembered under this name, which changes with what changes them.
+func (s SharedWords) RerankModel() rag.RerankModel {
+	return rag.RerankModel{Name: fmt.Sprintf("shared-words/1/%d", s.MinLetters)}
+}

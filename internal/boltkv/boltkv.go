@@ -23,6 +23,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"github.com/seed-d8745b77/rag/internal/datafile"
 	"github.com/seed-d8745b77/rag/internal/filelock"
 	"github.com/seed-d8745b77/rag/internal/remedy"
 )
@@ -33,8 +34,6 @@ const (
 	LockName = "LOCK"       // locked while a process has the database open; holds its process ID
 	GateName = "COMMIT"     // locked while a transaction is being written; shared by those who copy the file
 	newName  = "rag.db.new" // a database being made; renamed when complete
-	fileMode = os.FileMode(0o600)
-	dirMode  = os.FileMode(0o755)
 )
 
 // SequentialFill is the FillPercent to set on a bucket whose keys only grow: pages are left full, not half full.
@@ -89,7 +88,7 @@ var registry = struct {
 // is a [FormatError], a damaged one a [DamagedError]; neither is changed by a byte. The errors match [ErrLocked],
 // [ErrFormat] and [ErrDamaged].
 func Open(dir string) (*DB, error) {
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := os.MkdirAll(dir, datafile.DirMode); err != nil {
 		return nil, remedy.OfFolder(fmt.Errorf("make data directory: %w", err))
 	}
 	abs, err := filepath.Abs(dir)
@@ -165,7 +164,9 @@ func (f *file) open() (err error) {
 		}
 	}()
 	_ = os.Remove(filepath.Join(filepath.Dir(f.path), newName)) // what a crash left; where it must go, create says so
-	if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
+	if err := datafile.NoLink(f.path); err != nil {
+		return fmt.Errorf("open database: %w", err)
+	} else if _, err := os.Lstat(f.path); errors.Is(err, os.ErrNotExist) {
 		if err := create(f.path); err != nil {
 			return err
 		}
@@ -227,7 +228,8 @@ var OnOpen func(*bolt.DB)
 // openFile opens a bbolt file for writing.
 func openFile(path string, o bolt.Options) (*bolt.DB, error) {
 	o.Timeout = lockTimeout
-	db, err := bolt.Open(path, fileMode, &o)
+	o.OpenFile = func(path string, flag int, _ os.FileMode) (*os.File, error) { return datafile.OpenFile(path, flag) }
+	db, err := bolt.Open(path, datafile.FileMode, &o)
 	if err == nil && OnOpen != nil {
 		OnOpen(db)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // copyBatch is how many bytes of records a transaction of a copy holds at most: what bounds its memory.
@@ -137,7 +139,7 @@ func makeDirs(dir string) (made []string, err error) {
 	for d := filepath.Clean(dir); absent(d) == nil; d = filepath.Dir(d) {
 		made = append([]string{d}, made...)
 	}
-	return made, os.MkdirAll(dir, dirMode)
+	return made, os.MkdirAll(dir, datafile.DirMode)
 }
 
 // removeEmpty removes files and directories, the last first, as far as they are there and nobody put anything into them.
@@ -180,8 +182,11 @@ func copyFile(to, from string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close() // read only: nothing to lose
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	defer in.Close()                          // read only: nothing to lose
+	if err := removeIfThere(to); err != nil { // what a crash left, or a link
+		return err
+	}
+	out, err := datafile.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

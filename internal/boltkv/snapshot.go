@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-d8745b77/rag/internal/datafile"
 	"github.com/seed-d8745b77/rag/internal/filelock"
 )
 
@@ -75,6 +76,9 @@ func snapshot(gate *filelock.Gate, source, copied string) error {
 
 // copyState copies the pages of the newest state. It is errWritten if that was replaced before the end.
 func copyState(source, copied string) (err error) {
+	if err := datafile.NoLink(source); err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
 	if info, err := os.Stat(source); err != nil { // before opening: a pipe would be waited for
 		return fmt.Errorf("snapshot: %w", err)
 	} else if !info.Mode().IsRegular() {
@@ -92,7 +96,7 @@ func copyState(source, copied string) (err error) {
 	if !ok {
 		return &FormatError{Path: source}
 	}
-	out, err := os.OpenFile(copied, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)
+	out, err := datafile.OpenFile(copied, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}

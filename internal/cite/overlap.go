@@ -5,19 +5,22 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed-d8745b77/rag/internal/prompt"
 )
 
 // Overlap returns the share of a claim's words that a passage has, 0 to 1; 0 for a claim without words. Words are
 // compared by their beginnings, which sees through most endings, numbers as they are; of scripts without blanks pairs of
-// characters are compared. Words that every text has do not count.
+// characters are compared. Words that every text has do not count, and no character that nobody sees parts a word: a model
+// was not shown it.
 func Overlap(claim, passage string) float64 {
 	have := map[string]bool{}
-	for w := range words(passage) {
+	for w := range words(prompt.Visible(passage)) {
 		have[w] = true
 	}
 	seen := map[string]bool{}
 	shared := 0
-	for w := range words(claim) {
+	for w := range words(prompt.Visible(claim)) {
 		if !seen[w] {
 			seen[w] = true
 			if have[w] {

@@ -78,8 +78,31 @@ func (r *reader) write(file, text string) {
 // times are what `go test` says of how long it took.
 var times = regexp.MustCompile(`(?m)^ok\s+(\S+)\s+\S+$`)
 
+// required are the lines of a go.mod that name a module and its version.
+var required = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)`)
+
+// requirements are the arguments that require all that the module does, as go get has it: without them the go command looks
+// for more than was fetched for the working copy. It has the sums from there, too.
+func (r *reader) requirements() []string {
+	r.Helper()
+	sums, err := os.ReadFile(filepath.Join(r.module, "go.sum"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.write("go.sum", string(sums))
+	mod, err := os.ReadFile(filepath.Join(r.module, "go.mod"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	var args []string
+	for _, m := range required.FindAllStringSubmatch(string(mod), -1) {
+		args = append(args, "-require="+m[1]+"@"+m[2])
+	}
+	return args
+}
+
 // do runs a command line of the tutorial and returns what it printed. The module is taken from the working copy in place of
-// the network, with the sums that it has.
+// the network.
 func (r *reader) do(line string) string {
 	r.Helper()
 	words := strings.Fields(line)
@@ -87,13 +110,8 @@ func (r *reader) do(line string) string {
 	case words[0] == "mkdir" || words[0] == "cd":
 		return ""
 	case strings.HasPrefix(line, "go get "):
-		sums, err := os.ReadFile(filepath.Join(r.module, "go.sum"))
-		if err != nil {
-			r.Fatal(err)
-		}
-		r.write("go.sum", string(sums))
 		module, _, _ := strings.Cut(words[2], "@")
-		words = []string{"go", "mod", "edit", "-require=" + module + "@v0.0.0", "-replace=" + module + "=" + r.module}
+		words = append([]string{"go", "mod", "edit", "-require=" + module + "@v0.0.0", "-replace=" + module + "=" + r.module}, r.requirements()...)
 	case words[0] != "go":
 		r.Fatalf("%s: a reader has the go command and nothing else", line)
 	}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // lockRetry is the pause between two tries to get the lock; bbolt uses the same.
@@ -26,9 +28,6 @@ type Lock struct {
 	stale bool // the last holder left its process ID
 }
 
-// fileMode is that of a lock's file.
-const fileMode = 0o600
-
 // HeldError says that another holds the lock: another process, or another place in this one.
 type HeldError struct {
 	PID int // of the holder; 0 if it left none
@@ -37,9 +36,9 @@ type HeldError struct {
 func (e *HeldError) Error() string { return fmt.Sprintf("held by process %d", e.PID) }
 
 // Take locks the file, which it makes if there is none, and writes the process ID into it, waiting up to timeout. It is
-// a [HeldError] if another has it still. On systems without such locks it always succeeds.
+// a [HeldError] if another has it still, and an error where the file is a link: what it leads to is not touched. On systems without such locks it always succeeds.
 func Take(path string, timeout time.Duration) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	f, err := datafile.OpenFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/seed-d8745b77/rag/internal/datafile"
 )
 
 // gateRetry is the pause between two tries to pass a gate: what goes through it lasts milliseconds.
@@ -15,7 +17,7 @@ type Gate struct{ file *os.File }
 
 // OpenGate opens the gate, and makes its file where there is none.
 func OpenGate(path string) (*Gate, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	f, err := datafile.OpenFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -24,7 +26,7 @@ func OpenGate(path string) (*Gate, error) {
 
 // FindGate opens a gate that is there, for reading: Pass can only share it then. Nothing is made or changed.
 func FindGate(path string) (*Gate, error) {
-	f, err := os.Open(path)
+	f, err := datafile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}

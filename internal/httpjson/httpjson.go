@@ -16,10 +16,12 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/seed-d8745b77/rag/internal/secret"
 	"github.com/seed-d8745b77/rag/internal/strict"
 )
 
@@ -40,6 +42,7 @@ const (
 type Client struct {
 	HTTP    *http.Client  // nil: one that follows no redirect, since a header with a key would go to whoever is named there
 	Header  http.Header   // sent with each request; its values are in no error, also where the service repeats them
+	Secrets []string      // further texts that are in no error, such as what the address holds
 	Timeout time.Duration // of one try; 0: DefaultTimeout, for a stream DefaultStreamTimeout
 	Tries   int           // at most; 0: DefaultTries
 	Gate    *Gate         // lets requests through; nil: all at once
@@ -258,20 +261,16 @@ func withoutURL(err error) error {
 	return err
 }
 
-// shortestSecret is the length in bytes from which a header's value is looked for in what a service says: a shorter one
-// protects nothing, and would be found everywhere.
-const shortestSecret = 6
-
-// Excerpt returns the beginning of what a service sent, on one line, for an error: without the values of the headers.
+// Excerpt returns the beginning of what a service sent, on one line, for an error: without the values of the headers and
+// other secrets, in whatever form it repeats them. They are hidden before the rest is cut off: half of one would not be known.
 func (c *Client) Excerpt(data []byte) string {
-	text := strings.ToValidUTF8(string(data), "")
+	hidden := slices.Clone(c.Secrets)
 	for _, values := range c.Header {
 		for _, v := range values {
-			if v = strings.TrimPrefix(v, "Bearer "); len(v) >= shortestSecret {
-				text = strings.ReplaceAll(text, v, "***")
-			}
+			hidden = append(hidden, strings.TrimPrefix(strings.TrimPrefix(v, "Bearer "), "Basic "))
 		}
 	}
+	text := secret.NewMasker(hidden).Hide(strings.ToValidUTF8(string(data), ""))
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
 		return "(empty reply)"

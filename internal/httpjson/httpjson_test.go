@@ -2,11 +2,13 @@ package httpjson_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -141,5 +143,22 @@ func TestDoWithoutReply(t *testing.T) {
 	client, url, _, _ := serve(t, reply{204, "", ""})
 	if err := client.Do(t.Context(), http.MethodDelete, url, map[string]int{"n": 7}, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestExcerptHidesBeforeItCuts: half of a key, or one that is written another way, would not be known later.
+func TestExcerptHidesBeforeItCuts(t *testing.T) {
+	const key, word = "Quiet-4712-y/0123456789", "me:Hush-4711-x"
+	c := &httpjson.Client{Header: http.Header{"Authorization": {"Bearer " + key}}, Secrets: []string{word}}
+	coded := base64.StdEncoding.EncodeToString([]byte(word))
+	for at := 200; at < 320; at += 7 {
+		for _, form := range []string{key, word, coded, url.QueryEscape(key), strings.ReplaceAll(key, "/", `\/`), "Basic " + coded} {
+			got := c.Excerpt([]byte(strings.Repeat("x", at) + " " + form + " and more"))
+			for _, part := range []string{"Quiet", "4712", "Hush", coded[:6]} {
+				if strings.Contains(got, part) {
+					t.Errorf("behind %d bytes %q is told: %q", at, form, got)
+				}
+			}
+		}
 	}
 }

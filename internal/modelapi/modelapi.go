@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-d8745b77/rag/internal/httpjson"
+	"github.com/seed-d8745b77/rag/internal/secret"
 )
 
 // Place says where a provider's models are.
@@ -122,7 +123,7 @@ func NewService(at Place, c Settings) (*Service, error) {
 	case l.Timeout < 0 || l.FirstByte < 0 || l.Idle < 0 || l.Tries < 0 || l.PerMinute < 0 || l.Concurrent < 0 || l.BreakFor < 0:
 		return nil, errors.New("a limit is below 0: only break_after can be, for never")
 	}
-	s.Client = httpjson.Client{Header: http.Header{}, Timeout: l.Timeout, FirstByte: l.FirstByte, Idle: l.Idle, Tries: l.Tries}
+	s.Client = httpjson.Client{Header: http.Header{}, Secrets: secret.InURL(s.Base.String()), Timeout: l.Timeout, FirstByte: l.FirstByte, Idle: l.Idle, Tries: l.Tries}
 	for name, value := range c.Headers {
 		s.Client.Header.Set(name, value)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Guard ends a task whose texts stand in [Quote]: it keeps them from giving orders.
@@ -25,10 +24,9 @@ func Quote(name, text string, others ...string) string {
 }
 
 // Without takes marks out of a text, also one that is left when another goes, and as a model might still take them: in
-// capitals, or with blanks in them. It drops what a model would read and a person not see: control characters, and the
-// letters of Unicode's tags.
+// capitals, or with blanks in them. Of the text only what is [Visible] is left.
 func Without(text string, marks ...string) string {
-	text = strings.Map(printable, text)
+	text = Visible(text)
 	for found := true; found; {
 		found = false
 		for _, mark := range marks {
@@ -67,13 +65,6 @@ func lower(c byte) byte {
 		c += 'a' - 'A'
 	}
 	return c
-}
-
-func printable(r rune) rune {
-	if r != '\t' && r != '\n' && r != '\r' && unicode.IsControl(r) || r >= 0xE0000 && r <= 0xE007F {
-		return -1
-	}
-	return r
 }
 
 // Number reads a number of a decoded reply, also one in quotes.

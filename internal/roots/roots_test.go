@@ -24,17 +24,21 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"":                                "sub/..",
-		"sub/x.md":                        "sub/x.md",
-		"sub/../sub/x.md":                 "sub/x.md",
-		filepath.Join(a, "sub"):           "sub",
-		"y.md":                            filepath.Join(b, "y.md"),
-		"over.md":                         "", // its target is read by its own name
-		"out.md":                          "",
-		"none.md":                         "",
-		"../" + filepath.Base(outside):    "",
-		filepath.Join(outside, "x/../.."): "",
-		"sub/x.md\x00":                    "",
+		"":                             "sub/..",
+		"sub/x.md":                     "sub/x.md",
+		"sub/../sub/x.md":              "sub/x.md",
+		filepath.Join(a, "sub"):        "sub",
+		filepath.Base(a):               "sub/..",
+		filepath.Base(a) + "/sub/x.md": "sub/x.md",
+		filepath.Base(a) + "/../" + filepath.Base(outside): "",
+		filepath.Base(outside) + "/secret.md":              "",
+		"y.md":                                             filepath.Join(b, "y.md"),
+		"over.md":                                          "", // its target is read by its own name
+		"out.md":                                           "",
+		"none.md":                                          "",
+		"../" + filepath.Base(outside):                     "",
+		filepath.Join(outside, "x/../.."):                  "",
+		"sub/x.md\x00":                                     "",
 	} {
 		got, ok := roots.Resolve([]string{a, b}, path)
 		if want != "" && !filepath.IsAbs(want) {

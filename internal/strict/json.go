@@ -118,7 +118,11 @@ func unreadable(data []byte, t reflect.Type) *Error {
 		if !ok || json.Unmarshal(value, reflect.New(in).Interface()) == nil {
 			return nil
 		}
-		return &Error{path, "want " + want + ", got another text"}
+		is := "another text"
+		if kind, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(value, new(string))); ok {
+			is = got(kind.Value)
+		}
+		return &Error{path, "want " + want + ", got " + is}
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-d8745b77/rag"
 	"github.com/seed-d8745b77/rag/internal/httpjson"
+	"github.com/seed-d8745b77/rag/internal/secret"
 )
 
 // Settings say where a service is and how it is asked.
@@ -54,7 +55,7 @@ func NewService(s Settings) (*Service, error) {
 		return nil, bad("api_key: it holds a character that no key has")
 	}
 	client := httpjson.Client{
-		Header: http.Header{}, Timeout: s.Timeout, Tries: cmp.Or(s.Tries, httpjson.DefaultTries+len(s.Others)), Places: httpjson.NewPlaces(addresses...),
+		Header: http.Header{}, Secrets: secret.InURL(strings.Join(addresses, " ")), Timeout: s.Timeout, Tries: cmp.Or(s.Tries, httpjson.DefaultTries+len(s.Others)), Places: httpjson.NewPlaces(addresses...),
 	}
 	for name, value := range s.Headers {
 		client.Header.Set(name, value)
