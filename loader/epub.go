@@ -271,6 +271,9 @@ func (b *epubBook) chapter(name string) error {
 		}
 	}
 	text, headings := w.read(root)
+	if err := b.pkg.count(len(text)); err != nil {
+		return err
+	}
 	b.text.WriteString(text)
 	for _, h := range headings {
 		h.start += base

@@ -117,6 +117,7 @@ func (r *pptxReader) read(main string) error {
 				case rel.target == "" || rel.external:
 				case listed[rel.target]:
 					r.warnings.add("a slide that is listed again is read once")
+					slides = append(slides, "") // it keeps its number
 				default:
 					listed[rel.target] = true
 					slides = append(slides, rel.target)
@@ -129,11 +130,14 @@ func (r *pptxReader) read(main string) error {
 		return err
 	}
 	for i, part := range slides {
+		r.slide = i + 1
+		r.pages = append(r.pages, r.nextBlock())
+		if part == "" {
+			continue
+		}
 		if r.rels, err = r.pkg.relations(part); err != nil {
 			return err
 		}
-		r.slide = i + 1
-		r.pages = append(r.pages, r.nextBlock())
 		if err := r.pkg.read(part, r.readSlide); err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (r *xlsxReader) read(main string, hidden bool) error {
 		case read[rel.target]:
 			r.warnings.add("a sheet that is listed again is read once")
 		default:
-			read[rel.target] = true
+			read[rel.target] = r.pkg.parts[rel.target] != nil // sheets without a part share none
 			if err := r.sheet(s.name, rel.target); err != nil {
 				return err
 			}
@@ -241,6 +241,9 @@ func (r *xlsxReader) drawings(part string) error {
 			placed := *img
 			placed.Alt, placed.Offset = alt, r.out.out.Len()
 			r.images = append(r.images, placed)
+			if err := r.pkg.count(len(alt)); err != nil {
+				return err
+			}
 		case "chart":
 			text, err := r.pkg.chartText(rels[attrOf(e, "id")].target)
 			if err != nil {
