@@ -32,6 +32,8 @@ const (
 type archive struct {
 	ctx   context.Context //nolint:containedctx // lives as long as one Load
 	parts map[string]*zip.File
+	left  int64 // bytes that may still be unpacked: a part that is read again counts again
+	text  int64 // bytes of text that may still be made of what stands in the file once
 }
 
 // openArchive opens the archive and refuses one that would unpack to too much, before unpacking anything.
@@ -49,7 +51,7 @@ func openArchive(ctx context.Context, data []byte, maxUnzipped int64) (*archive,
 	if len(z.File) > archiveMaxParts {
 		return nil, fmt.Errorf("the archive has %d parts, more than %d: %w", len(z.File), archiveMaxParts, rag.ErrInvalid)
 	}
-	p := &archive{ctx: ctx, parts: map[string]*zip.File{}}
+	p := &archive{ctx: ctx, parts: map[string]*zip.File{}, left: maxUnzipped, text: maxUnzipped}
 	var total uint64
 	for _, f := range z.File {
 		total += min(f.UncompressedSize64, 1<<40) // the sum of declared sizes must not overflow
@@ -100,15 +102,53 @@ func (p *archive) open(name string) (io.ReadCloser, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
+	if f.UncompressedSize64 > uint64(p.left) { //nolint:gosec // never negative
+		return nil, true, fmt.Errorf("its parts are read so often that they unpack to too many bytes (ingest.max_unpacked_bytes, or max_unzipped of the loader): %w", rag.ErrInvalid)
+	}
+	p.left -= int64(f.UncompressedSize64) //nolint:gosec // at most left
 	r, err := f.Open()
 	if err != nil {
 		return nil, true, fmt.Errorf("open %s: %v: %w", name, err, rag.ErrInvalid)
 	}
-	limited := io.LimitReader(source.Reader(p.ctx, r), int64(f.UncompressedSize64)+1) //nolint:gosec // bounded by maxUnzipped
+	limited := io.LimitReader(countedReader{p, source.Reader(p.ctx, r)}, int64(f.UncompressedSize64)+1) //nolint:gosec // bounded by maxUnzipped
 	return struct {
 		io.Reader
 		io.Closer
 	}{limited, r}, true, nil
+}
+
+// count notes n bytes of text that repeat what stands in the file once, or fill a table up: a few bytes of a file must
+// not grow into a text without end. Beyond the bound it fails, and so does whatever is still read of the file.
+func (p *archive) count(n int) error {
+	if p.text -= int64(n); p.text < 0 {
+		return fmt.Errorf("its text repeats itself so often that it has too many bytes (ingest.max_unpacked_bytes, or max_unzipped of the loader): %w", rag.ErrInvalid)
+	}
+	return nil
+}
+
+// countedReader reads a part until the text that is made of it is too large.
+type countedReader struct {
+	of *archive
+	io.Reader
+}
+
+func (r countedReader) Read(b []byte) (int, error) {
+	if err := r.of.count(0); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
+// table counts rows that are to be a table, with its empty cells.
+func (p *archive) table(rows [][]string) error {
+	columns, bytes := 0, 0
+	for _, row := range rows {
+		columns = max(columns, len(row))
+		for _, cell := range row {
+			bytes += len(cell)
+		}
+	}
+	return p.count(bytes + len(rows)*columns*len(" | "))
 }
 
 // read parses a part: visit is given its root element. A part that is missing is as an empty one.

@@ -151,6 +151,7 @@ func (r *docxReader) paragraph(x *xmlReader, out sink) error {
 // block makes a heading, a list item or a plain paragraph. An item is counted even if it has no text.
 func (r *docxReader) block(props paragraphProps, in *docxInline) (docxBlock, bool) {
 	marker, depth, item := r.numbering.label(props)
+	_ = r.pkg.count(len(marker)) // written again for each item; beyond the bound the next reading fails
 	text, trimmed := trimParagraph(in.b.String())
 	b := docxBlock{text: text, images: in.images, pages: in.pages}
 	for i := range b.images {

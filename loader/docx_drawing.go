@@ -57,6 +57,7 @@ func (r *docxReader) image(in *docxInline, id, alt string) {
 	}
 	in.images = append(in.images, placedImage{at: in.b.Len(), image: img, alt: alt})
 	if alt != "" {
+		_ = r.pkg.count(len(alt)) // a drawing may hold many pictures; beyond the bound the next reading fails
 		if before := in.b.String(); before != "" && before[len(before)-1] != ' ' {
 			r.write(in, " ")
 		}

@@ -71,6 +71,7 @@ func (r *docxReader) link(in *docxInline, start int, target string) {
 	if !r.cfg.Links || r.inInstruction() || start > in.b.Len() {
 		return
 	}
+	_ = r.pkg.count(len(target)) // many links may share one; beyond the bound the next reading fails
 	all := in.b.String()
 	in.b.Reset()
 	in.b.WriteString(all[:start] + linkText(all[start:], target))

@@ -85,10 +85,11 @@ func (r *docxReader) table(x *xmlReader, out sink) error {
 		}
 		return nil
 	}
-	if b, ok := tableBlock(rows); ok {
+	b, ok, err := r.tableBlock(rows)
+	if ok && err == nil {
 		out(b)
 	}
-	return nil
+	return err
 }
 
 // tableRow reads a row; deleted reports that a tracked change takes it out.
@@ -154,7 +155,7 @@ func (r *docxReader) tableCell(x *xmlReader) (docxCell, error) {
 }
 
 // tableBlock lays the rows out. Pictures in cells stand at the table's start.
-func tableBlock(rows [][]docxCell) (docxBlock, bool) {
+func (r *docxReader) tableBlock(rows [][]docxCell) (docxBlock, bool, error) {
 	var block docxBlock
 	grid := make([][]string, len(rows))
 	filled := false
@@ -178,11 +179,14 @@ func tableBlock(rows [][]docxCell) (docxBlock, bool) {
 			}
 		}
 	}
+	if err := r.pkg.table(grid); err != nil {
+		return block, false, err
+	}
 	if filled {
 		block.text, block.rows = mdtext.Table(grid), rows
 	}
 	block.pages = tablePages(rows, block.text)
-	return block, filled || len(block.images) > 0 || len(block.pages) > 0
+	return block, filled || len(block.images) > 0 || len(block.pages) > 0, nil
 }
 
 // tablePages returns where in a table's text pages begin. Each row is a line, with the delimiter behind the first; a

@@ -124,8 +124,14 @@ func (b *epubBook) read() error {
 	if err != nil {
 		return err
 	}
+	read := map[string]bool{}
 	for _, id := range b.spine {
 		name := b.manifest[id]
+		if read[name] {
+			b.pictures.warnings.add("a chapter that is listed again is read once")
+			continue
+		}
+		read[name] = true
 		if locked[name] {
 			return fmt.Errorf("the book is protected against copying: %w", rag.ErrInvalid)
 		}
@@ -265,6 +271,9 @@ func (b *epubBook) chapter(name string) error {
 		}
 	}
 	text, headings := w.read(root)
+	if err := b.pkg.count(len(text)); err != nil {
+		return err
+	}
 	b.text.WriteString(text)
 	for _, h := range headings {
 		h.start += base

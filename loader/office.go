@@ -120,6 +120,9 @@ var coreNames = map[string]string{
 
 // readProperties takes title, language and metadata from the core properties. Dates that cannot be read are left out.
 func (p *archive) readProperties(doc *rag.Document) error {
+	if err := p.count(0); err != nil { // of what was read last
+		return err
+	}
 	rels, err := p.relations("")
 	if err != nil {
 		return err

@@ -63,7 +63,11 @@ func (p *archive) chartText(part string) (string, error) {
 	if err != nil || len(series) == 0 || len(series) > maxColumns {
 		return title, err
 	}
-	table := mdtext.Tables(chartRows(series))
+	rows := chartRows(series)
+	if err := p.table(rows); err != nil {
+		return "", err
+	}
+	table := mdtext.Tables(rows)
 	if title != "" && table != "" {
 		return paragraph(title) + "\n\n" + table, nil
 	}

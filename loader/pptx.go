@@ -106,13 +106,20 @@ func (r *pptxReader) read(main string) error {
 		return err
 	}
 	var slides []string
+	listed := map[string]bool{}
 	err = r.pkg.readMain(main, slidesKind, func(x *xmlReader) error {
 		return x.children(func(e xml.StartElement) error {
 			if e.Name.Local != "sldIdLst" {
 				return x.skip()
 			}
 			return x.children(func(e xml.StartElement) error {
-				if rel := rels[relationID(e)]; rel.target != "" && !rel.external {
+				switch rel := rels[relationID(e)]; {
+				case rel.target == "" || rel.external:
+				case listed[rel.target]:
+					r.warnings.add("a slide that is listed again is read once")
+					slides = append(slides, "") // it keeps its number
+				default:
+					listed[rel.target] = true
 					slides = append(slides, rel.target)
 				}
 				return x.skip()
@@ -123,11 +130,14 @@ func (r *pptxReader) read(main string) error {
 		return err
 	}
 	for i, part := range slides {
+		r.slide = i + 1
+		r.pages = append(r.pages, r.nextBlock())
+		if part == "" {
+			continue
+		}
 		if r.rels, err = r.pkg.relations(part); err != nil {
 			return err
 		}
-		r.slide = i + 1
-		r.pages = append(r.pages, r.nextBlock())
 		if err := r.pkg.read(part, r.readSlide); err != nil {
 			return err
 		}

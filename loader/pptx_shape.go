@@ -216,6 +216,7 @@ func (r *pptxReader) picture(id, alt string, s *pptxShapes) {
 	if img == nil {
 		return
 	}
+	_ = r.pkg.count(len(alt)) // a shape may hold many pictures; beyond the bound the next reading fails
 	s.blocks = append(s.blocks, pptxBlock{text: paragraph(alt), images: []placedImage{{image: img, alt: alt}}})
 }
 
@@ -269,8 +270,14 @@ func (r *pptxReader) table(x *xmlReader, s *pptxShapes) error {
 		}
 		return err
 	})
+	if err == nil {
+		err = r.pkg.table(rows)
+	}
+	if err != nil {
+		return err
+	}
 	s.blocks = append(s.blocks, pptxBlock{text: mdtext.Table(rows)})
-	return err
+	return nil
 }
 
 // slideCell is the text of a table's cell on one line.

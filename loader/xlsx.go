@@ -137,6 +137,7 @@ func (r *xlsxReader) read(main string, hidden bool) error {
 	if r.formats, err = readCellFormats(r.pkg, related(rels, "styles")); err != nil {
 		return err
 	}
+	read := map[string]bool{}
 	for _, s := range sheets {
 		rel := rels[s.id]
 		switch {
@@ -144,7 +145,10 @@ func (r *xlsxReader) read(main string, hidden bool) error {
 			r.warnings.add("sheets that are one chart are not read")
 		case s.state != "" && s.state != "visible" && !hidden:
 			r.warnings.add("hidden sheets are not read (setting hidden)")
+		case read[rel.target]:
+			r.warnings.add("a sheet that is listed again is read once")
 		default:
+			read[rel.target] = r.pkg.parts[rel.target] != nil // sheets without a part share none
 			if err := r.sheet(s.name, rel.target); err != nil {
 				return err
 			}
@@ -237,6 +241,9 @@ func (r *xlsxReader) drawings(part string) error {
 			placed := *img
 			placed.Alt, placed.Offset = alt, r.out.out.Len()
 			r.images = append(r.images, placed)
+			if err := r.pkg.count(len(alt)); err != nil {
+				return err
+			}
 		case "chart":
 			text, err := r.pkg.chartText(rels[attrOf(e, "id")].target)
 			if err != nil {

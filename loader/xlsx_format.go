@@ -67,8 +67,15 @@ var (
 	formatDigits   = regexp.MustCompile(`[0#?][0#?,. /E+-]*`)
 )
 
-// parseFormat reads a format code. Of its sections for positive, negative and other values only the first counts.
+// maxFormat bounds a format code, in bytes: Excel allows 255 characters.
+const maxFormat = 1024
+
+// parseFormat reads a format code. Of its sections for positive, negative and other values only the first counts. One
+// that is too long is as none.
 func parseFormat(code string) cellFormat {
+	if len(code) > maxFormat {
+		return cellFormat{}
+	}
 	code, _, _ = strings.Cut(code, ";")
 	bare := formatBracket.ReplaceAllString(formatFiller.ReplaceAllString(formatLiteral.ReplaceAllString(code, ""), ""), "")
 	lower := strings.ToLower(bare)

@@ -81,6 +81,9 @@ func (g *xlsxGrid) row(x *xmlReader, index int) error {
 		if text = mdtext.Line(text); text != "" && column < maxSheetColumns {
 			row.cells[column] = text
 			g.cells++
+			if err == nil {
+				err = g.workbook.pkg.count(len(text))
+			}
 		}
 		return err
 	})
@@ -140,7 +143,9 @@ func (g *xlsxGrid) write(out *blockWriter) error {
 	for i, row := range g.rows {
 		single[i] = len(row.cells) == 1
 	}
-	g.fillMerged()
+	if err := g.fillMerged(); err != nil {
+		return err
+	}
 	for start := 0; start < len(g.rows); {
 		end := start + 1
 		for end < len(g.rows) && g.rows[end].index == g.rows[end-1].index+1 {
@@ -160,6 +165,9 @@ func (g *xlsxGrid) write(out *blockWriter) error {
 		columns := columnsOf(g.rows[start:end])
 		if len(columns)*(end-start) > maxSheetCells {
 			return fmt.Errorf("a table of %d rows and %d columns is too large: %w", end-start, len(columns), rag.ErrInvalid)
+		}
+		if err := g.workbook.pkg.count(len(columns) * (end - start) * len(" | ")); err != nil { // the cells are counted
+			return err
 		}
 		table := make([][]string, 0, end-start)
 		for _, row := range g.rows[start:end] {
@@ -193,7 +201,7 @@ func columnsOf(rows []xlsxRow) []int {
 
 // fillMerged writes a merged cell's text into each place that it spans, within the rows and columns that hold
 // something. A long text is not repeated.
-func (g *xlsxGrid) fillMerged() {
+func (g *xlsxGrid) fillMerged() error {
 	used := columnsOf(g.rows)
 	visited := 0 // areas that overlap break the rules, and could take long
 	for _, area := range g.merged {
@@ -209,14 +217,18 @@ func (g *xlsxGrid) fillMerged() {
 		for i := first; i < len(g.rows) && g.rows[i].index <= area[2]; i++ {
 			for c := left; c < len(used) && used[c] <= area[3]; c++ {
 				if visited++; visited > maxSheetCells {
-					return
+					return nil
 				}
 				if g.rows[i].cells[used[c]] == "" {
 					g.rows[i].cells[used[c]] = text
+					if err := g.workbook.pkg.count(len(text)); err != nil {
+						return err
+					}
 				}
 			}
 		}
 	}
+	return nil
 }
 
 // cellPlace reads "BC12": row 11, column 54.

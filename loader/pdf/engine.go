@@ -24,7 +24,7 @@ import (
 type instance = pdfium.Pdfium
 
 // maxMemoryPages bounds the memory of one instance: 1 GiB in WebAssembly pages of 64 KiB. A file that asks for more
-// is refused instead of taking the process down.
+// is refused instead of taking the process down. While it grows there is half as much again: see memory.
 const maxMemoryPages = 1 << 14
 
 // How an instance can be lost over a file.
@@ -104,7 +104,7 @@ func runtimeConfig() wazero.RuntimeConfig {
 func compile(rc wazero.RuntimeConfig) (pdfium.Pool, error) {
 	workers := runtime.GOMAXPROCS(0)
 	return webassembly.Init(webassembly.Config{
-		Context:       experimental.WithCompilationWorkers(context.Background(), workers),
+		Context:       withMemory(experimental.WithCompilationWorkers(context.Background(), workers)),
 		MaxTotal:      workers,
 		FSConfig:      wazero.NewFSConfig(), // the default would mount the root directory
 		Stdout:        io.Discard,
