@@ -193,8 +193,8 @@ type ingestRun struct {
 	known   map[string]bool // every URI that was listed, readable or not
 	scopes  []listedScope
 
-	ledger     sync.Mutex // is held while the ledger is read
-	ledgerRead bool       // or there was none
+	ledger     sync.Mutex                // is held while the ledger is read
+	ledgerRead bool                      // or there was none
 	told       map[[32]byte][]AwaySource // by content: documents that something was given with, as they were before the run
 
 	mu        sync.Mutex                 // guards what follows

@@ -19,8 +19,8 @@ func newVerify(a *app) *cobra.Command {
 		Long: `verify reads back all that is held of the collection, texts, pictures, vectors and words, with checksums and references,
 and looks for passages that an index has and the catalog has not (orphans), and the other way round (missing). The exit
 code is 1 if anything is wrong, or if a run was cut short; with --repair it is put right, and a damaged index built anew.
-Documents that the catalog does not hold whole any more are taken out by it and named: the next ingest of their sources makes
-them anew. It measures how much of what an exact search
+Documents that the catalog does not hold whole any more are taken out by it and named, which makes the exit code 3: the next
+ingest of their sources makes them anew. It measures how much of what an exact search
 finds a search of the vectors finds, too, where that is not all, and looks for faults of their index. Documents that were
 made with other settings than those in force, or under another domain, are listed as stale: that is no fault, and the next ingest makes them
 anew. What a manifest said and the domain does not allow any more is listed with what to do.
@@ -59,11 +59,15 @@ func (a *app) verify(ctx context.Context, eng *rag.Engine, repair bool) error {
 	if err := a.present(r, func() { a.printVerify(r) }); err != nil {
 		return err
 	}
+	after := r
 	if r.After != nil {
-		r = r.After
+		after = r.After
 	}
-	if !r.OK {
+	switch {
+	case !after.OK:
 		return &reported{exitFailed}
+	case len(r.Dropped) > 0: // it is sound without them
+		return &reported{exitPartial}
 	}
 	return nil
 }
