@@ -130,10 +130,10 @@ func numberOf(key []byte) (no uint64, ok bool) {
 func (c *buckets) numbers() []uint64 {
 	var all []uint64
 	for _, b := range []bucket{c.refs, c.documents, c.chunks, c.pictures} {
-		last, any := uint64(0), false
+		last, some := uint64(0), false
 		for key := range withPrefix(b, nil) {
-			if no, ok := numberOf(key); ok && (!any || no != last) {
-				all, last, any = append(all, no), no, true
+			if no, ok := numberOf(key); ok && (!some || no != last) {
+				all, last, some = append(all, no), no, true
 			}
 		}
 	}
