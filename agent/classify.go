@@ -23,17 +23,18 @@ const routerTokens = 256
 const routeWithin = 10 * time.Second
 
 // ask has the model choose. An error says why there is no choice that can be used. What documents say of themselves stands in
-// the message beside the question, and could talk the model into a label: one that does more than search is taken only if the
-// model chooses it for the question alone too.
+// the message beside the question as far as that names it, and could talk the model into a label: one that does more than
+// search is taken only if the model chooses it for the question alone too.
 func (r *Router) ask(ctx context.Context, question string, t text, fields []Field) (Decision, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, routeWithin, fmt.Errorf("no choice within %v: %w", routeWithin, rag.ErrUnavailable))
 	defer cancel()
-	choice, err := r.choose(ctx, question, fields)
+	mentioned := mentionedIn(t, fields)
+	choice, err := r.choose(ctx, question, mentioned)
 	if err != nil {
 		return Decision{}, err
 	}
 	d := r.decide(choice.intent, choice.confidence, ByModel, choice.reasoning)
-	if len(fields) > 0 && (d.Label.Action == ActRefuse || d.Label.Filter != "") {
+	if len(mentioned) > 0 && (d.Label.Action == ActRefuse || d.Label.Filter != "") {
 		alone, err := r.choose(ctx, question, nil)
 		if err != nil {
 			return Decision{}, err
@@ -52,6 +53,23 @@ func (r *Router) ask(ctx context.Context, question string, t text, fields []Fiel
 		d.SubQueries = sidesOf(choice.subQueries, t)
 	}
 	return d, nil
+}
+
+// mentionedIn are the fields with those values that the question names: a model's filters are kept for no others.
+func mentionedIn(t text, fields []Field) []Field {
+	var out []Field
+	values := map[int][]Value{}
+	for _, n := range namings(t, fields) {
+		if v := fields[n.field].Values[n.value]; !slices.ContainsFunc(values[n.field], func(o Value) bool { return o.Value == v.Value }) {
+			values[n.field] = append(values[n.field], v)
+		}
+	}
+	for i, f := range fields {
+		if f.Values = values[i]; len(f.Values) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // choose asks the model once. Without fields it is shown the question alone.
@@ -89,7 +107,7 @@ func (r *Router) task() string {
 	}
 	b.WriteString("Reply with one JSON object and nothing else: {\"intent\": label, \"confidence\": 0 to 1, \"filters\": {field: value}, " +
 		"\"date_range\": {\"from\": day, \"to\": day}, \"sub_queries\": [the two or three things compared, each as a search of its own], \"reasoning\": one short sentence}.\n" +
-		"Leave filters and date_range out unless the question itself names a value to look in. The fields are metadata of the documents, each with some of its values." + prompt.Guard)
+		"Leave filters and date_range out unless the question itself names a value to look in. The fields are metadata of the documents, each with its values that the question may name." + prompt.Guard)
 	return b.String()
 }
 
@@ -107,9 +125,6 @@ func shown(question string, fields []Field) string {
 	var b strings.Builder
 	for _, f := range fields[:min(len(fields), shownFields)] {
 		line := strconv.Quote(prompt.Line(f.Name, shownFieldBytes)) + ": "
-		if f.Days {
-			line += "days"
-		}
 		for i, v := range f.Values[:min(len(f.Values), shownNames)] {
 			if i > 0 {
 				line += ", "

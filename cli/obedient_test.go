@@ -329,7 +329,8 @@ func TestObedientModel(t *testing.T) {
 	for name, p := range attacks {
 		t.Run(name, func(t *testing.T) {
 			r := runObedient(t, p)
-			if r.model.obeyed < 3 || p.name == "wiki.md" && strings.Contains(p.text, breakout) && r.model.obeyed < 10 {
+			// A value is shown to a model only where the question names it.
+			if !strings.HasSuffix(name, "in the value") && r.model.obeyed < 3 || p.name == "wiki.md" && strings.Contains(p.text, breakout) && r.model.obeyed < 10 {
 				t.Fatalf("the model saw %d orders: the attack reaches nobody", r.model.obeyed)
 			}
 			for system := range r.model.systems {
