@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,5 +181,25 @@ func TestAViewTellsNothingOfDamagedDocuments(t *testing.T) {
 				t.Errorf("document: %v", err)
 			}
 		})
+	}
+}
+
+// TestFilterNotesPassOverDamage: what a filter asks for is compared with the passages that can be read.
+func TestFilterNotesPassOverDamage(t *testing.T) {
+	f := newFixture(t)
+	f.write("a.md", "---\nyear: 2024\n---\nThe secret of the first is a heron.\n")
+	f.write("b.md", "---\nyear: 2025\n---\nThe secret of the second is a badger.\n")
+	f.ingest(nil)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damageFirst(t, f.dir, "chunks", damageWays["flipped"])
+	f.open()
+	res, err := f.Search(t.Context(), rag.Query{Text: "secret", Filter: rag.Eq("year", "2025")})
+	if err != nil || len(res.Hits) != 0 {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if !slices.ContainsFunc(res.Notes, func(n rag.Note) bool { return strings.Contains(n.Reason, "the passages hold a number there") }) {
+		t.Errorf("notes %+v", res.Notes)
 	}
 }
