@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/seed-d8745b77/rag/internal/boltkv/record"
 )
 
@@ -174,7 +172,7 @@ func (c *buckets) free(id, uri string) error {
 func (c *buckets) usePicture(sum digest, data []byte) error {
 	n, err := c.pictureUses(sum[:])
 	if isDamage(err) || n == 0 && c.data.Get(sum[:]) != nil {
-		n, err = c.countUses(sum)
+		n, err = c.countUses(sum[:])
 	}
 	if err != nil {
 		return err
@@ -196,7 +194,7 @@ func (c *buckets) unusePicture(key []byte) error {
 	sum := key[docNoLen:]
 	n, err := c.pictureUses(sum)
 	if isDamage(err) || n == 0 {
-		n, err = c.countUses(digest(append(bytes.Clone(sum), make([]byte, sha256.Size)...)[:sha256.Size]))
+		n, err = c.countUses(sum)
 	}
 	if err != nil {
 		return err
@@ -211,18 +209,18 @@ func (c *buckets) unusePicture(key []byte) error {
 }
 
 // countUses counts the documents with a picture, where it is not known.
-func (c *buckets) countUses(sum digest) (uint64, error) {
-	uses, err := usesOfAll(c.top.Tx())
-	return uses[sum], err
+func (c *buckets) countUses(sum []byte) (uint64, error) {
+	uses, err := c.usesOfAll()
+	return uses[string(sum)], err
 }
 
-// usesOfAll counts for all collections how many documents use each picture.
-func usesOfAll(tx *bolt.Tx) (map[digest]uint64, error) {
-	uses := map[digest]uint64{}
+// usesOfAll counts for all collections how many documents use each picture, by digest. What is no digest has none.
+func (c *buckets) usesOfAll() (map[string]uint64, error) {
+	tx, uses := c.top.Tx(), map[string]uint64{}
 	return uses, collectionsBucket(tx).ForEachBucket(func(name []byte) error {
 		for key := range withPrefix(openCollection(tx, string(name)).pictures, nil) {
 			if len(key) == docNoLen+sha256.Size {
-				uses[digest(key[docNoLen:])]++
+				uses[string(key[docNoLen:])]++
 			}
 		}
 		return nil

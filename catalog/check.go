@@ -110,19 +110,19 @@ func (c *buckets) checkOwners(numbers map[uint64]bool, chunks int) error {
 // checkPictures compares how often pictures are used, in all collections, with how often they are counted. Whether their bytes
 // are right is seen with the documents that have them.
 func (c *buckets) checkPictures() error {
-	uses, err := usesOfAll(c.top.Tx())
+	uses, err := c.usesOfAll()
 	if err != nil {
 		return err
 	}
 	for _, b := range []bucket{c.data, c.uses} {
 		for sum := range withPrefix(b, nil) {
-			if len(sum) != sha256.Size || uses[digest(sum)] == 0 {
+			if uses[string(sum)] == 0 {
 				return fmt.Errorf("picture %x is no document's: %w", sum, record.ErrDamaged)
 			}
 		}
 	}
 	for sum, want := range uses {
-		n, err := c.pictureUses(sum[:])
+		n, err := c.pictureUses([]byte(sum))
 		if err != nil {
 			return fmt.Errorf("picture %x: %w", sum, err)
 		}

@@ -155,24 +155,20 @@ func (c *buckets) uriOf(doc []byte) string {
 	return ""
 }
 
-// owner returns the URI in whose ledger line a document number stands; "" if in none that can be read.
-func (c *buckets) owner(no uint64) string {
-	for uri, rec := range c.entriesAfter("", "") {
-		if e, err := line(uri, rec); err == nil && e.docNo == no {
-			return string(uri)
-		}
-	}
-	return ""
-}
-
-// numbersOf finds what belongs to a document whose line in the ledger is damaged: what says so, and stands in no other line.
-func (c *buckets) numbersOf(uri string) (docs [][]byte) {
+// claimed are the document numbers that stand in a line of the ledger that can be read.
+func (c *buckets) claimed() map[uint64]bool {
 	claimed := map[uint64]bool{}
 	for uri, rec := range c.entriesAfter("", "") {
 		if e, err := line(uri, rec); err == nil {
 			claimed[e.docNo] = true
 		}
 	}
+	return claimed
+}
+
+// numbersOf finds what belongs to a document whose line in the ledger is damaged: what says so, and stands in no other line.
+func (c *buckets) numbersOf(uri string) (docs [][]byte) {
+	claimed := c.claimed()
 	for _, no := range c.numbers() {
 		if doc := numberKey(no); !claimed[no] && c.uriOf(doc) == uri {
 			docs = append(docs, doc)
@@ -186,7 +182,7 @@ func (c *buckets) isLive(no uint64) bool {
 	uri := c.uriOf(numberKey(no))
 	rec := c.entries.Get([]byte(uri))
 	if uri == "" || rec == nil {
-		return c.owner(no) != ""
+		return c.claimed()[no]
 	}
 	e, err := line([]byte(uri), rec)
 	return err != nil || e.docNo == no

@@ -231,22 +231,22 @@ func (m *mending) placeIDs(context.Context) error {
 
 // countPictures counts how often each picture is used, and removes those that are not.
 func (m *mending) countPictures(context.Context) error {
-	uses, err := usesOfAll(m.top.Tx())
+	uses, err := m.usesOfAll()
 	if err != nil {
 		return err
 	}
 	for _, b := range []bucket{m.data, m.buckets.uses} {
 		for sum := range withPrefix(b, nil) {
-			if len(sum) != sha256.Size || uses[digest(sum)] == 0 {
+			if uses[string(sum)] == 0 {
 				m.puts = append(m.puts, pair{b, bytes.Clone(sum), nil})
 			}
 		}
 	}
 	for sum, want := range uses {
-		if n, err := m.pictureUses(sum[:]); n == want && err == nil {
+		if n, err := m.pictureUses([]byte(sum)); n == want && err == nil {
 			continue
 		}
-		if err := m.setPictureUses(sum[:], want); err != nil {
+		if err := m.setPictureUses([]byte(sum), want); err != nil {
 			return err
 		}
 	}
